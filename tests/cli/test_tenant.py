@@ -9,6 +9,7 @@ from uuid import UUID
 
 import pytest
 
+from mnemon.cli.verify import describe
 from mnemon.db.database import open_database
 from mnemon.ids import new_uuid
 from mnemon.settings import Settings
@@ -64,3 +65,10 @@ def test_checkpoints_of_a_tenant_that_has_moved_are_none_of_a_lost_one(
     assert json.loads(verified.stdout)["lost_tenants"] == [str(lost)]
     (folder / "home" / "checkpoints" / str(lost)).rmdir()
     assert mnemon(environment, "verify").returncode == 0
+
+
+def test_verify_says_which_tenants_another_database_should_have(capsys: pytest.CaptureFixture[str]) -> None:
+    one = new_uuid()
+    describe({}, [], [one])
+    told = " ".join(capsys.readouterr().out.split())
+    assert told == f"There are checkpoints of the tenant {one}: another database of this home should have it."

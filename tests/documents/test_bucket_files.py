@@ -17,6 +17,7 @@ from mnemon.documents.intake.files import Files
 from mnemon.documents.intake.sweep import Ages, sweep
 from mnemon.documents.purge import purge
 from mnemon.errors import BackupFailed, NotFound
+from mnemon.ids import new_uuid
 from mnemon.log.errors import ArchiveDamaged
 from mnemon.log.events import Actor
 from mnemon.log.privacy.archive_store import archive_store_for
@@ -210,3 +211,30 @@ def test_a_pack_that_was_kept_before_there_was_a_bucket_is_brought_there(
     assert kept is not None
     assert Packs(files_of(home, store)).read(tenant, kept.archive_id, 0, 3) == b"old"
     assert Packs(files_of(tmp_path / "new", store)).read(tenant, kept.archive_id, 0, 3) == b"old"
+
+
+async def test_the_only_files_of_another_installation_on_the_same_disk_stay(
+    store: ObjectStore, mnemon: Mnemon, tenant: UUID
+) -> None:
+    """It has no bucket yet, and is not asked by the sweep of the one that has."""
+    unknown, moved, shared = new_uuid(), new_uuid(), new_uuid()
+    bucket = files_for(mnemon.settings.model_copy(update={"blob_store": store.place}))
+    async with mnemon.database.owner() as owner:
+        for one in (moved, shared):
+            await owner.execute(
+                "INSERT INTO mnemon.tenant_moves (tenant_id, slug, state, url) VALUES (%s, %s, 'moved', 'https://two')",
+                (one, f"left-{one}"),
+            )
+    content = "sha256:" + "ab" * 32
+    for one in (unknown, moved):
+        mnemon.files.keep(one, mnemon.files.take_copy(one, Path(__file__)).path, content)
+    bucket.keep(shared, bucket.take_copy(shared, Path(__file__)).path, content)
+    at_once: Any = SimpleNamespace(
+        database=mnemon.database, context=SimpleNamespace(files=bucket), payload=Ages(orphan_hours=0, failed_hours=0)
+    )
+    await sweep(at_once)
+    here = {one for one, _, _ in mnemon.files.blobs_of_tenants()}
+    assert here == {unknown, moved}, "a copy of what is in the bucket goes"
+    assert [one for one, _, _ in bucket.blobs_of_tenants()] == [shared]
+    async with mnemon.database.owner() as owner:
+        await owner.execute("DELETE FROM mnemon.tenant_moves WHERE tenant_id = ANY(%s)", ([moved, shared],))

@@ -204,6 +204,91 @@ async def test_a_move_that_broke_off_after_the_opening_is_ended_by_the_next(
     assert (await sides.here.client.get("/v1/events", headers=headers)).status_code == 421
 
 
+async def test_a_move_that_broke_off_while_it_was_cleared_here_is_ended_by_the_next(
+    sides: Sides, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who is forgotten there must not be found here for ever."""
+
+    async def dies(*given: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mnemon.identity.tenant_moves._clear", dies)
+    with pytest.raises(KeyboardInterrupt):
+        await sides.move()
+    assert await _rows(sides.here, sides.tenant) != {}
+    monkeypatch.undo()
+    await sides.move()
+    assert await _rows(sides.here, sides.tenant) == {}
+    assert (await sides.there.client.get("/v1/events", headers=sides.admin.headers)).status_code == 200
+
+
+async def test_another_tenant_of_the_name_of_one_that_has_moved_is_not_cleared_away(sides: Sides) -> None:
+    await sides.move()
+    async with sides.here.mnemon.database.owner() as owner:
+        await owner.execute(
+            "INSERT INTO mnemon.tenants (tenant_id, slug, name) VALUES (gen_random_uuid(), %s, 'New')", (sides.slug,)
+        )
+    with pytest.raises(MoveRefused, match="has moved to"):
+        await sides.move()
+    async with sides.here.mnemon.database.owner() as owner:
+        rows = await owner.execute("SELECT FROM mnemon.tenants WHERE slug = %s", (sides.slug,))
+        assert await rows.fetchone() is not None
+
+
+async def test_what_nobody_there_names_any_more_wraps_nothing_that_arrives(
+    sides: Sides, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other side rotates its keys while rows are copied, and retires the one that people here are wrapped with."""
+    headers = sides.admin.headers
+    for path, body in (("/v1/event-types", DECISION_TYPE), ("/v1/events", {"events": [decision("D-2")]})):
+        assert (await sides.here.client.post(path, json=body, headers=headers)).status_code == 201
+    bring_over, rounds = TenantCopy.bring_over, 0
+
+    async def rotates_there(self: TenantCopy, tables: Any) -> int:
+        nonlocal rounds
+        rounds += 1
+        if rounds == 2:
+            await sides.there.mnemon.privacy.rotate()
+        return await bring_over(self, tables)
+
+    monkeypatch.setattr(TenantCopy, "bring_over", rotates_there)
+    with pytest.raises(MoveRefused, match="never used"):
+        await sides.move()
+    monkeypatch.undo()
+    assert (await sides.here.client.get("/v1/events", headers=headers)).status_code == 200, "it is open here again"
+
+
+async def test_what_must_be_ready_is_asked_while_the_tenant_is_open_and_not_once_it_is_there(
+    sides: Sides, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = 0
+
+    async def ready(tenant: Any) -> None:
+        nonlocal asked
+        asked += 1
+        async with sides.here.mnemon.database.transaction(tenant.tenant_id):
+            pass
+
+    async def dies(*given: Any) -> None:
+        raise KeyboardInterrupt
+
+    async def move() -> None:
+        here = sides.here.mnemon.database
+        await move_tenant(here, sides.slug, sides.to, URL, lambda words: None, ready)
+
+    async with sides.here.mnemon.database.owner() as owner:
+        closed = (
+            "INSERT INTO mnemon.tenant_moves (tenant_id, slug, state, url) VALUES (%s, %s, 'closed', 'https://two')"
+        )
+        await owner.execute(closed, (sides.tenant, sides.slug))
+    monkeypatch.setattr("mnemon.identity.tenant_moves._Move.leave", dies)
+    with pytest.raises(KeyboardInterrupt):
+        await move()
+    monkeypatch.undo()
+    await move()
+    assert asked == 1
+
+
 async def test_whoever_may_not_copy_is_told_what_to_grant(sides: Sides, second_server: ExternalServer) -> None:
     with pytest.raises(MoveRefused, match="GRANT SET ON PARAMETER session_replication_role TO mnemon_owner"):
         await move_tenant(sides.here.mnemon.database, sides.slug, second_server, URL, lambda words: None)

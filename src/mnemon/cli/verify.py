@@ -59,7 +59,7 @@ def verify(
         "lost_tenants": [str(one) for one in lost],
         "tenants_elsewhere": [str(one) for one in strangers] if is_shared else [],
     }
-    show(result, wants_json, lambda: _describe(done, lost))
+    show(result, wants_json, lambda: describe(done, lost, strangers if is_shared else []))
     if not intact:
         raise typer.Exit(1)
 
@@ -69,7 +69,7 @@ def _say_part(slug: str, part: str) -> None:
         complaints.print(f"{slug}: {part} …", style="dim")
 
 
-def _describe(done: "dict[str, VerificationReport]", lost: list[UUID]) -> None:
+def describe(done: "dict[str, VerificationReport]", lost: list[UUID], elsewhere: list[UUID]) -> None:
     for slug, report in done.items():
         checked = ", ".join(f"{one.part} {one.checked:,}" for one in report.checks)
         if report.intact:
@@ -80,3 +80,5 @@ def _describe(done: "dict[str, VerificationReport]", lost: list[UUID]) -> None:
             table(["Part", "Where", "What"], rows, "")
     for tenant in lost:
         say(f"There are checkpoints of the tenant {tenant}, which is not in the database any more.", "bold red")
+    for tenant in elsewhere:
+        say(f"There are checkpoints of the tenant {tenant}: another database of this home should have it.", "yellow")

@@ -1,7 +1,7 @@
 """Moving a tenant to another database: copied while it is used, closed for the last part, opened there."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +15,7 @@ from mnemon.db.embedded import EmbeddedServer
 from mnemon.db.external import ExternalServer
 from mnemon.db.tenant_copy import MoveRefused, TenantCopy, prepare_connection, same_tables
 from mnemon.db.tenant_tables import TenantTable
+from mnemon.errors import NotFound
 from mnemon.identity.tenants import Tenant, tenant_by_slug
 
 # Rows of these bring a tenant to life: workers, followers and the clock would begin. They come last, all at once.
@@ -50,12 +51,15 @@ EVERYBODY_OUT = "SELECT pg_try_advisory_xact_lock(hashtextextended('mnemon tenan
 MISSING_KEYS = """
 SELECT DISTINCT key_id FROM mnemon.subject_keys WHERE tenant_id = %s AND key_id IS NOT NULL
 """
-KNOWN_KEYS = "SELECT key_id FROM mnemon.wrapping_keys"
+# Locked, so that no rotation there retires one before what it wraps has arrived.
+KNOWN_KEYS = "SELECT key_id FROM mnemon.wrapping_keys FOR KEY SHARE"
 DIRECTORY = "SELECT tenant_id, slug, state, url, changed_at FROM mnemon.tenant_moves ORDER BY slug"
 ATTACHED = "SELECT FROM pg_inherits WHERE inhrelid = to_regclass(%s)"
-OPEN_MOVE = "SELECT state, url FROM mnemon.tenant_moves WHERE slug = %s"
+OPEN_MOVE = "SELECT tenant_id, state, url FROM mnemon.tenant_moves WHERE slug = %s"
 
 Tell = Callable[[str], None]
+# What has to be done before anything is copied, while the tenant is open here.
+Ready = Callable[[Tenant], Awaitable[object]]
 
 
 @dataclass(frozen=True)
@@ -72,18 +76,25 @@ class TenantMove:
     closed_seconds: float
 
 
-async def move_tenant(database: Database, slug: str, to: ExternalServer, url: str, tell: Tell) -> TenantMove:
+async def move_tenant(
+    database: Database, slug: str, to: ExternalServer, url: str, tell: Tell, ready: Ready | None = None
+) -> TenantMove:
     """Move it. What was begun and broke off is gone on with when this is called again."""
-    tenant, was_closed = await _leaving(database, slug)
+    tenant, state = await _leaving(database, slug)
     async with _both_sides(database, to) as (here, there):
         tables = await same_tables(here, there)
         move = _Move(tenant, here, there, url, tell)
-        if was_closed and await (await there.execute(HAS_ARRIVED, (tenant.tenant_id,))).fetchone() is not None:
-            # It broke off when the tenant was open there already.
-            return await move.leave(tables, 0, 0, 0.0)
+        if state in ("closed", "moved"):
+            if await (await there.execute(HAS_ARRIVED, (tenant.tenant_id,))).fetchone() is not None:
+                # It broke off when the tenant was open there already, or while it was cleared away here.
+                return await move.leave(tables, 0, 0, 0.0)
+            if state == "moved":
+                raise MoveRefused(f"The tenant {slug!r} has moved already, and is not in that database.", slug=slug)
         await _check(here, there, tenant)
         await here.execute(STATE, (tenant.tenant_id, slug, "leaving", url))
         try:
+            if ready is not None:
+                await ready(tenant)
             return await move.through(tables)
         except BaseException:
             if not move.is_open_there:
@@ -143,6 +154,8 @@ class _Move:
         async with self._here.transaction(), self._there.transaction():
             await self._here.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             sent = await copy.bring_over(tables)
+            # Again: either side may have rotated its keys while rows were copied.
+            await _check_keys(self._here, self._there, self._tenant)
             if apart := await copy.differing(tables):
                 raise MoveRefused(f"The copy is not the same in {', '.join(apart)}: nothing was moved.", tables=apart)
             await self._there.execute(ARRIVED, (self._tenant.tenant_id,))
@@ -150,18 +163,27 @@ class _Move:
         return sent
 
 
-async def _leaving(database: Database, slug: str) -> tuple[Tenant, bool]:
-    """The tenant, and whether an earlier attempt had closed it."""
+async def _leaving(database: Database, slug: str) -> tuple[Tenant, str | None]:
+    """The tenant, and how far an earlier attempt came. One that moved is here only if clearing it away broke off."""
     async with database.owner() as owner:
         row = await (await owner.execute(OPEN_MOVE, (slug,))).fetchone()
-    if row is not None and row["state"] == "moved":
+    try:
+        tenant = await tenant_by_slug(database, slug)
+    except NotFound:
+        tenant = None
+    if row is not None and row["state"] == "moved" and (tenant is None or tenant.tenant_id != row["tenant_id"]):
         raise MoveRefused(f"The tenant {slug!r} has moved to {row['url']} already.", slug=slug)
-    return await tenant_by_slug(database, slug), row is not None and row["state"] == "closed"
+    return tenant or await tenant_by_slug(database, slug), row["state"] if row is not None else None
 
 
 async def _check(here: Connection, there: Connection, tenant: Tenant) -> None:
     if await (await there.execute(IS_THERE, (tenant.tenant_id, tenant.slug))).fetchone() is not None:
         raise MoveRefused(f"There is a tenant {tenant.slug!r} in that database already.", slug=tenant.slug)
+    await _check_keys(here, there, tenant)
+
+
+async def _check_keys(here: Connection, there: Connection, tenant: Tenant) -> None:
+    """No foreign key tells, where rows are copied as they are; and what nobody there names may be destroyed."""
     used = {row["key_id"] for row in await (await here.execute(MISSING_KEYS, (tenant.tenant_id,))).fetchall()}
     known = {row["key_id"] for row in await (await there.execute(KNOWN_KEYS)).fetchall()}
     if used - known:

@@ -239,8 +239,9 @@ def _say_rotated(said: str, others: Sequence[str]) -> None:
     say(said)
     if others:
         say(
-            f"Keys that other databases of this home may need stay, and keys of backups: {', '.join(others)}. Run "
-            "`mnemon privacy rotate` there, then this again. Of a database that is no more, remove what is named.",
+            f"Keys that other databases of this home and their backups may need stay: {', '.join(others)}. Run "
+            "`mnemon privacy rotate --discard` there, then this again. Of a database that is no more, remove what is "
+            "named.",
             "yellow",
         )
 

@@ -95,7 +95,12 @@ def move(
             tell = (lambda words: None) if as_json else say
             if not same_files:
                 await _check_files(mnemon, slug)
-            return await move_tenant(mnemon.database, slug, other, url.rstrip("/"), tell)
+
+            async def share(tenant: Tenant) -> None:
+                if not same_files:
+                    await share_files(mnemon.database, mnemon.files, tenant.tenant_id)
+
+            return await move_tenant(mnemon.database, slug, other, url.rstrip("/"), tell, share)
 
     moved = run_async(work())
     told = f"Moved {slug}: {moved.rows:,} rows of {moved.tables} tables. Its requests are answered at {moved.url}."
@@ -106,7 +111,6 @@ async def _check_files(mnemon: Mnemon, slug: str) -> None:
     """Rows alone go to the other database: the files must be where both find them."""
     with suppress(NotFound):
         tenant = (await tenant_by_slug(mnemon.database, slug)).tenant_id
-        await share_files(mnemon.database, mnemon.files, tenant)
         if mnemon.settings.blob_store is None and any((mnemon.files.blobs / str(tenant)).glob("*/*")):
             raise MoveRefused(
                 f"Files of {slug} are in {mnemon.files.blobs}, where the other installation does not find them: give "

@@ -2,7 +2,7 @@
 
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
@@ -146,11 +146,13 @@ class BucketFiles(Files):
                 if found := BLOB.fullmatch(one.key):
                     yield UUID(found[1]), f"sha256:{found[2]}", one.modified.timestamp()
 
-    def discard_parts(self, before: float) -> None:
+    def discard_parts(self, before: float, spared: Collection[UUID] = ()) -> None:
         """Copies that were not asked for in a while go too: the bucket has them."""
         super().discard_parts(before)
+        kept = {str(tenant) for tenant in spared}
         for copy in self.blobs.glob("*/??/*") if self.blobs.is_dir() else ():
-            if HASH.fullmatch(f"sha256:{copy.name}") and copy.stat().st_ctime < before:
+            is_copy = HASH.fullmatch(f"sha256:{copy.name}") and copy.parts[-3] not in kept
+            if is_copy and copy.stat().st_ctime < before:
                 copy.unlink(missing_ok=True)
         # Only what is noted is in the bucket for sure.
         for note in self.blobs.glob(f"*/*/*{NOTE}") if self.blobs.is_dir() else ():

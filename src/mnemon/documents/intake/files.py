@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -245,8 +245,8 @@ class Files:
             if HASH.fullmatch(f"sha256:{blob.name}"):
                 yield tenant, f"sha256:{blob.name}", blob.stat().st_ctime
 
-    def discard_parts(self, before: float) -> None:
-        """Remove copies that a crash left unfinished."""
+    def discard_parts(self, before: float, spared: Collection[UUID] = ()) -> None:
+        """Remove copies that a crash left unfinished; and copies of what is elsewhere, but of these tenants."""
         for part in self.blobs.glob("*/??/.*") if self.blobs.is_dir() else ():
             if part.stat().st_ctime < before:
                 part.unlink(missing_ok=True)

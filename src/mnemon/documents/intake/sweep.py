@@ -65,11 +65,14 @@ async def sweep(job: Job[Ages]) -> dict[str, int]:
     files = cast(IngestContext, job.context).files
     uploads = await sweep_uploads(job.database, files, job.payload)
     blobs = await sweep_blobs(job.database, files, job.payload.orphan_hours)
+    spared = []
     for tenant in await asyncio.to_thread(files.tenants_with_copies):
         if await _lives_here(job.database, tenant):
             await share_files(job.database, files, tenant)
+        elif await _has_files_here_alone(job.database, files, tenant):
+            spared.append(tenant)
     # Not before that: what is removed here must be elsewhere.
-    await asyncio.to_thread(files.discard_parts, time.time() - job.payload.orphan_hours * HOUR)
+    await asyncio.to_thread(files.discard_parts, time.time() - job.payload.orphan_hours * HOUR, spared)
     return {"uploads": uploads, "blobs": blobs}
 
 
@@ -156,10 +159,26 @@ async def _by_tenant(database: Database, found: Sequence[Swept]) -> AsyncIterato
             yield tenant, whole[at : at + BATCH]
 
 
+async def _has_files_here_alone(database: Database, files: Files, tenant: UUID) -> bool:
+    """What another installation keeps on the same disk may be nowhere else. One that has moved with the bucket has it
+    all there."""
+    try:
+        await _enter(database, tenant)
+    except TenantMoved:
+        return await asyncio.to_thread(lambda: next(iter(files.blobs_of(tenant)), None) is None)
+    except (NotFound, TenantMoving):
+        return True
+    return True
+
+
 async def _lives_here(database: Database, tenant: UUID) -> bool:
     try:
-        async with database.transaction(tenant) as tx:
-            await own_tenant(tx, tenant)
+        await _enter(database, tenant)
     except (NotFound, TenantMoved, TenantMoving):
         return False
     return True
+
+
+async def _enter(database: Database, tenant: UUID) -> None:
+    async with database.transaction(tenant) as tx:
+        await own_tenant(tx, tenant)

@@ -86,7 +86,7 @@ async def rotate(
         others = await asyncio.to_thread(sharers.others, own) if sharers and discard else {}
         discarded = await asyncio.to_thread(ring.discard_all_but, needed, others.values()) if discard else []
         if sharers:
-            await asyncio.to_thread(sharers.note, own, needed)
+            await asyncio.to_thread(sharers.note, own, needed, alone=discard)
         # Backups too: what they hold plain, as the texts of documents, ends with the key of the backup.
         backup_key = await asyncio.to_thread(backup_keys.renew) if backup_keys else None
         gone = await asyncio.to_thread(backup_keys.discard_older) if backup_keys and discard and not others else []

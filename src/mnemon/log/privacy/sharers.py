@@ -30,25 +30,34 @@ class Sharers:
     def __init__(self, home: Home) -> None:
         self._bucket = home.bucket if isinstance(home, SharedHome) else None
 
-    def note(self, own: str, keys: Collection[str]) -> None:
-        """These keys, and newer ones, wrap what is in this database. Written where it is news: the bucket may keep
-        versions."""
+    def note(self, own: str, keys: Collection[str], *, alone: bool = False) -> None:
+        """These keys, and newer ones, wrap what is in this database, and those noted before what is in its backups:
+        `alone` gives these up. Written where it is news: the bucket may keep versions."""
         if self._bucket is None:
             return
-        told = orjson.dumps({"keys": sorted(keys)})
         try:
-            if self._bucket.read_whole(PLACE + own) == told:
-                return
+            before = self._bucket.read_whole(PLACE + own)
         except ObjectGone:
-            pass
-        self._bucket.write(PLACE + own, told)
+            before = b""
+        told = orjson.dumps({"keys": sorted(keys if alone else {*keys, *_keys_of(before)})})
+        if told != before:
+            self._bucket.write(PLACE + own, told)
 
     def others(self, own: str) -> Mapping[str, Collection[str]]:
         """The other databases, and the keys that each has noted."""
         if self._bucket is None:
             return {}
         names = [one.key.removeprefix(PLACE) for page in self._bucket.pages(PLACE) for one in page]
-        return {name: orjson.loads(self._bucket.read_whole(PLACE + name))["keys"] for name in names if name != own}
+        return {name: _keys_of(self._bucket.read_whole(PLACE + name)) for name in names if name != own}
 
     def where(self, other: str) -> str:
         return f"{self._bucket.address}{PLACE}{other}" if self._bucket else other
+
+
+def _keys_of(noted: bytes) -> Collection[str]:
+    """None, where what lies there is not what a database wrote: nobody knows then what it needs."""
+    try:
+        keys = orjson.loads(noted)["keys"]
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return ()
+    return [one for one in keys if isinstance(one, str)] if isinstance(keys, list) else ()
