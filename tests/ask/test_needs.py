@@ -6,7 +6,7 @@ import pytest
 
 from mnemon.ask.answer import Asking
 from mnemon.ask.quoting.features import Weighing
-from mnemon.ask.quoting.needs import kind_of, need_of
+from mnemon.ask.quoting.needs import as_question, kind_of, need_of
 from mnemon.db.database import Database
 from mnemon.log.store import EventLog
 from mnemon.models.language import NoLanguageModel
@@ -47,10 +47,28 @@ HANDBOOK = [
         ("What are the open tasks of Ada?", "list"),
         ("How do I reset my password?", "how"),
         ("What did Ada say about the boat?", "what"),
+        ("Was wurde über Preise beschlossen?", "what"),
+        ("Was the price decided?", "yes_no"),
+        ("Who is the landlord?", "who"),
+        ("Who is Yolanda?", "definition"),
     ],
 )
 def test_a_question_says_what_kind_of_thing_it_needs(question: str, kind: str) -> None:
     assert kind_of(question) == kind
+
+
+@pytest.mark.parametrize(
+    ("words", "question"),
+    [
+        ("When do we open on Sundays", "When do we open on Sundays?"),
+        ("wann öffnen wir sonntags ", "wann öffnen wir sonntags?"),
+        ("When do we open on Sundays?", "When do we open on Sundays?"),
+        ("Tell me when we open.", "Tell me when we open."),
+        ("opening hours sundays", "opening hours sundays"),
+    ],
+)
+def test_a_question_ends_with_its_mark(words: str, question: str) -> None:
+    assert as_question(words) == question
 
 
 def test_words_that_only_ask_are_no_content() -> None:

@@ -37,6 +37,25 @@ Content-Type: text/plain; charset=utf-8
 {REPLY}"""
 
 
+SIGNED = """Herr Okonkwo übernimmt ab sofort die Bestellungen.
+
+Mit freundlichen Grüßen
+
+Dr. Henrike Blaschke
+Hotel Seeblick
+
+Wir sehen uns am Montag bei der Begehung des Hotels.
+"""
+
+
+def test_who_signs_says_nothing_by_the_name() -> None:
+    said = [one.text for one in statements_in(SIGNED, 0)]
+    assert said == [
+        "Herr Okonkwo übernimmt ab sofort die Bestellungen.",
+        "Wir sehen uns am Montag bei der Begehung des Hotels.",
+    ]
+
+
 def test_each_statement_is_of_whoever_wrote_it() -> None:
     found = {one.text: one.speaker for one in statements_in(REPLY, 0, (), "Jonas Weber")}
     assert found == {

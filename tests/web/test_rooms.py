@@ -107,15 +107,7 @@ async def test_the_keyboard_goes_into_a_source_and_a_menu_and_back(page: Page, h
     assert await page.locator(".more[open]").count() == 0
 
 
-async def test_letters_of_our_own_are_there_from_the_second_page_on(page: Page, house: dict[str, str]) -> None:
-    """The first may have come before them: then it stays as it is, and nothing moves."""
-    await page.goto("/help")
-    await page.evaluate("document.fonts.ready")
-    await page.goto("/")
-    shown = "[...document.fonts].filter((one) => one.status == 'loaded').map((one) => one.family.replaceAll('\"', ''))"
-    assert {"Mnemon Plain", "Mnemon Book"} <= set(await page.evaluate(shown))
-    answer = await page.request.get("/static/fonts/plain.woff2")
-    assert (answer.headers["content-type"], "immutable" in answer.headers["cache-control"]) == ("font/woff2", True)
+async def test_style_and_scripts_are_asked_for_anew_after_an_upgrade(page: Page, house: dict[str, str]) -> None:
     assert (await page.request.get("/static/mnemon.css")).headers["cache-control"] == "no-cache"
 
 

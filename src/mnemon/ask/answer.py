@@ -21,7 +21,7 @@ from mnemon.ask.query_log import record_question
 from mnemon.ask.quoting.composing import compose
 from mnemon.ask.quoting.judgement import shipped
 from mnemon.ask.quoting.moved import MAIL
-from mnemon.ask.quoting.needs import Need
+from mnemon.ask.quoting.needs import Need, as_question
 from mnemon.ask.quoting.remembering import candidates_of
 from mnemon.ask.quoting.surroundings import Stretch, read_stretches
 from mnemon.ask.quoting.told import NOTHING_TOLD, ToldEvents, read_told
@@ -198,7 +198,8 @@ class Asking:
         checked = checked_question(question)
         if is_as_words(filters):
             return AskedNow(checked, checked, given)
-        return await asked_now(self._events, self._searcher.database, tenant, actor, checked, given)
+        now = await asked_now(self._events, self._searcher.database, tenant, actor, checked, given)
+        return replace(now, full=as_question(now.full))
 
     async def _listed(self, tenant: UUID, actor: Actor, question: str, filters: PassageFilters) -> ListedEvents | None:
         """The events that a question lists, where it does. Filters are of documents: with one set, none are listed."""

@@ -52,12 +52,11 @@ PARTS = (
 
 
 class OwnFiles(StaticFiles):
-    """A browser asks each time whether style and scripts are still those of this version; letters never change."""
+    """A browser asks each time whether style and scripts are still those of this version."""
 
     def file_response(self, full_path: str | PathLike[str], *args: Any, **more: Any) -> Response:
         answer = super().file_response(full_path, *args, **more)
-        lasting = str(full_path).endswith(".woff2")
-        answer.headers["Cache-Control"] = "public, max-age=31536000, immutable" if lasting else "no-cache"
+        answer.headers["Cache-Control"] = "no-cache"
         return answer
 
 

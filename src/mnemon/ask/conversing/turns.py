@@ -44,7 +44,7 @@ class AskedNow:
 
     def understood(self) -> dict[str, str]:
         """What to tell of it where it was not asked as it was written."""
-        return {"asked_as": self.full} if self.full != self.question else {}
+        return {"asked_as": self.full} if self.full.rstrip("?") != self.question.rstrip("? ") else {}
 
 
 async def asked_now(

@@ -44,12 +44,16 @@ _KINDS: tuple[tuple[AnswerKind, str], ...] = (
              r"|^\W*was (?:sind|waren) die\b|^\W*wer (?:nahm|war alles|waren|sind|alles)\b"),
     ("definition", r"^\W*(?:what is meant by|define|what do we mean by|was bedeutet|was hei[sß]+t|was versteht "
                    r"man|wofür steht)\b|^\W*what does .+ (?:mean|stand for)\b"
-                   r"|^\W*(?:what|who) (?:is|are) (?:an? )?[\w-]+(?: [\w-]+)?\W*$|^\W*was (?:ist|sind) "
+                   r"|^\W*(?:what|who) (?:is|are) (?:an? )?(?!(?<=who is )(?:the|our|my|your|his|her|their)\b)[\w-]+"
+                   r"(?: [\w-]+)?\W*$|^\W*was (?:ist|sind) "
                    r"(?:eine?[nrms]? )?[\w-]+(?: [\w-]+)?\W*$"),
     ("who", r"^\W*(?:and |but |und |aber )?(?:who|whom|whose|wer|wem|wen|wessen)\b|^\W*(?:by|to|from|with|for|of|"
             r"von|an|mit|für|durch|bei) (?:whom|who|wem|wen)\b"
             r"|\b(?:what|which) (?:person|colleague|team|company|customer|supplier|department|firm|vendor|"
             r"speaker)\b|\bwelche[rsnm]? (?:person|kolleg|team|firma|kunde|lieferant|abteilung|mitarbeiter)\w*"),
+    ("what", r"^\W*(?:und )?was (?:ist|sind|wird|werden|wurden?|hat|haben|hatte|soll|sollen|muss|müssen|kann|können"
+             r"|darf|gilt|galt|steht|macht|machen|passiert|geschieht|geschah|fehlt|fehlte|sagt|sagte|meint|will|wollte"
+             r"|braucht|bleibt|ändert|ging|geht|kommt|bekommt|liegt)\b"),
     ("how", r"^\W*(?:and |und )?(?:how|wie|womit|wodurch|auf welche weise)\b"),
     ("yes_no", r"^\W*(?:and |but |so |und |aber )?(?:is|are|was|were|do|does|did|has|have|had|can|could|may|"
                r"might|must|should|shall|will|would|am|isn't|aren't|don't|doesn't|didn't|"
@@ -59,6 +63,13 @@ _KINDS: tuple[tuple[AnswerKind, str], ...] = (
                r"bekommen|findet|hält|macht|machen|übernimmt|arbeitet|fährt|liegt|reicht|liefert)\b"),
 )  # fmt: skip
 _NAMED = [(kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _KINDS]
+# So begins a question, whether or not a mark ends it.
+_ASKING = re.compile(
+    r"^\W*(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does|did|has|have|had|can|could|may|must|should"
+    r"|shall|will|would|wer|wem|wen|wessen|welche[rmns]?|wann|wo|woher|wohin|warum|weshalb|wieso|wie|womit|wofür|ist|sind|war"
+    r"|waren|hat|haben|wird|werden|wurden?|kann|können|darf|dürfen|muss|müssen|soll|sollen|gibt)\b.*[^\W_]\W{0,2}(?<![?!.…])$",
+    re.IGNORECASE | re.DOTALL,
+)
 # They ask, bind or fill, and are not what is asked about.
 FILLERS = frozenset(
     """a an the this that these those there here it its we our us you your i my me he she they them his her their one
@@ -116,6 +127,11 @@ class Need:
     # The question is about what held before.
     past: bool
     german: bool
+
+
+def as_question(words: str) -> str:
+    """With the mark that questions end with: what reads them has learned from questions that have one."""
+    return f"{words.rstrip()}?" if _ASKING.match(words.rstrip()) else words
 
 
 def need_of(question: str) -> Need:

@@ -25,6 +25,9 @@ _SUBJECT = re.compile(r"(?:Subject|Betreff):\s*(?:(?:Re|Aw|Fwd|Wg):\s*)*(?P<word
 _FRONT = re.compile(r"---\s*$")
 _MARKS = re.compile(r"[\s>*_#`~|]*")
 _WHOLE_NAME = re.compile(r"[^\W\d_a-z][\w.'’-]+(?: [^\W\d_a-z][\w.'’-]*)+")
+# Who signs, below a sign-off: few words, and no sentence.
+_SIGNED = re.compile(r"\W*(?:[^\W\d][^\s|]*\s*){1,6}(?<![.!?:…])\s*")
+_TALLEST_SIGNATURE = 5
 _LABEL = re.compile(r"[^\W\d][^:.!?\n|]{1,50}:\s*$")
 
 
@@ -73,6 +76,8 @@ class _State:
     depth: int = 0
     writers: dict[int, str | None] = field(default_factory=dict)
     attribution: int = 0
+    # Lines below a sign-off that may still name who signs.
+    signed: int = 0
 
     @property
     def said_by(self) -> str | None:
@@ -146,6 +151,7 @@ class _Reader:
             yield from self._close()
             if subject := _SUBJECT.match(words):
                 state.subject = subject["words"]
+            state.signed = _TALLEST_SIGNATURE if is_sign_off(words) or is_signature(words) else 0
             return
         if notice := self.notices.get(line.start):
             yield from self._close()
@@ -169,6 +175,10 @@ class _Reader:
             box = mark.groupdict().get("box")
             state.done = None if box is None else box != " "
             return
+        if state.signed and _SIGNED.fullmatch(words):
+            state.signed -= 1
+            return
+        state.signed = 0
         if _LABEL.fullmatch(words) and not state.open:
             state.lead = words.strip()
             return

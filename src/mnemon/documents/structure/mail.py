@@ -27,8 +27,10 @@ ORIGINAL = re.compile(
 OUTLOOK = re.compile(r"\s*\*?(?:From|Von|De|Da|Van)\s*:\*?\s+(?P<name>\S.*)$", re.IGNORECASE)
 OUTLOOK_NEXT = re.compile(r"\s*\*?(?:Sent|Date|To|Subject|Gesendet|An|Betreff|Datum|Envoyé|À|Cc):\*?\s")
 SIGN_OFF = re.compile(
-    r"\s*(?:(?:best|kind|warm|many)\s+)*(?:regards|wishes|cheers|thanks(?: again| a lot)?|thank you"
-    r"|sincerely|yours(?: truly| sincerely)?|best|br|rgds|love)\s*[,.!]?\s*[\w.]{0,20}\s*",
+    r"\s*(?:(?:(?:best|kind|warm|many)\s+)*(?:regards|wishes|cheers|thanks(?: again| a lot)?|thank you"
+    r"|sincerely|yours(?: truly| sincerely)?|best|br|rgds|love)"
+    r"|(?:mit |mit den )?(?:(?:freundlich|best|herzlich|schön|viel|lieb)e[nr]?\s+)+gr(?:ü|ue)(?:ß|ss)en?"
+    r"|hochachtungsvoll|mfg|vg|lg)\s*[,.!]?\s*[\w.]{0,20}\s*",
     re.IGNORECASE,
 )
 SIGNATURE = re.compile(r"--\s*$")
