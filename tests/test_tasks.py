@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from mnemon import tasks
+from mnemon.tasks import for_each
 from tests.patience import PATIENCE
 
 
@@ -37,3 +38,16 @@ async def test_what_a_task_failed_with_is_told() -> None:
     await asyncio.wait([task])
     with pytest.raises(ValueError, match="broken"):
         await tasks.end(task)
+
+
+async def test_what_goes_wrong_with_one_is_raised_when_all_have_had_their_turn() -> None:
+    done: list[int] = []
+
+    async def work(number: int) -> None:
+        if number % 2 == 0:
+            raise ValueError(f"{number} is even")
+        done.append(number)
+
+    with pytest.raises(ValueError, match="2 is even"):
+        await for_each([1, 2, 3, 4, 5], work)
+    assert done == [1, 3, 5]

@@ -4,9 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
-from functools import partial
 from typing import Any
-from uuid import UUID
 
 from mnemon.app import Mnemon
 from mnemon.bus.choose import bus_carrier
@@ -14,7 +12,7 @@ from mnemon.bus.publishing import BusPublisher
 from mnemon.bus.receiving import receive_for_ever
 from mnemon.documents.guard import guarding
 from mnemon.documents.sources.watching import watching
-from mnemon.identity.tenants import all_tenants, tenant_by_slug
+from mnemon.identity.tenants import tenant_by_slug
 from mnemon.log.proof.sealing import sealing
 from mnemon.log.proof.witnesses import witnessed
 from mnemon.reports.delivery.following import RecipientFollower
@@ -94,7 +92,7 @@ async def on_the_bus(mnemon: Mnemon) -> AsyncIterator[None]:
     if carrier is None:
         yield
         return
-    publisher = BusPublisher(mnemon.log, carrier, partial(_tenants, mnemon), personal=mnemon.settings.bus_personal)
+    publisher = BusPublisher(mnemon.log, carrier, personal=mnemon.settings.bus_personal)
     tasks = [asyncio.create_task(publisher.run())]
     if queue := mnemon.settings.bus_inbound_queue:
         tenant = await tenant_by_slug(mnemon.database, mnemon.settings.bus_inbound_tenant)
@@ -108,10 +106,6 @@ async def on_the_bus(mnemon: Mnemon) -> AsyncIterator[None]:
         for task in tasks:
             await end(task)
         await carrier.close()
-
-
-async def _tenants(mnemon: Mnemon) -> list[UUID]:
-    return [one.tenant_id for one in await all_tenants(mnemon.database)]
 
 
 @asynccontextmanager

@@ -1,9 +1,12 @@
-"""Ending tasks: a cancellation that was lost is said again."""
+"""Tasks that end although a cancellation was lost, and work for many of which none holds up the others."""
 
 import asyncio
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, TypeVar
 
 AGAIN_SECONDS = 1.0
+
+One = TypeVar("One")
 
 
 async def end(task: asyncio.Task[Any]) -> None:
@@ -17,3 +20,15 @@ async def end(task: asyncio.Task[Any]) -> None:
         await asyncio.wait([task], timeout=AGAIN_SECONDS)
     if not task.cancelled():
         task.result()
+
+
+async def for_each(many: Iterable[One], work: Callable[[One], Awaitable[object]]) -> None:
+    """Do it for one after the other. What goes wrong with one is raised when all have had their turn."""
+    first: Exception | None = None
+    for one in many:
+        try:
+            await work(one)
+        except Exception as failure:
+            first = first or failure
+    if first is not None:
+        raise first

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import orjson
 import pytest
+from prometheus_client import generate_latest
 
 from mnemon.bus.carrier import BusUnavailable, EnvelopeRefused
 from mnemon.bus.publishing import BusPublisher, subscription_of
@@ -16,10 +17,18 @@ from mnemon.db.database import Database
 from mnemon.errors import DatabaseUnavailable
 from mnemon.log.events import NewEvent
 from mnemon.log.store import EventLog
+from mnemon.log.subscribe import dispatch
+from mnemon.log.subscribe.lag import LagOfAll
+from mnemon.log.subscribe.ready import look
 from mnemon.log.types.event_type import EventType
 from mnemon.tasks import end
+from mnemon.telemetry import REGISTRY
 from tests.api.conftest import TESTER
+from tests.conftest import make_tenant
 from tests.patience import PATIENCE
+from tests.work.conftest import Eventually, eventually
+
+__all__ = ["eventually"]
 
 TYPE = EventType(
     type="order.placed",
@@ -27,6 +36,8 @@ TYPE = EventType(
     data_schema={"type": "object", "required": ["number"], "properties": {"number": {"type": "integer"}}},
     bound_to_periods=False,
 )
+
+CLOSED = "INSERT INTO mnemon.tenant_moves (tenant_id, slug, state, url) VALUES (%s, 'acme', 'closed', 'https://two')"
 
 
 class Kept:
@@ -68,11 +79,8 @@ async def sent(events: EventLog, tenant: UUID, carrier: Kept, wanted: int) -> li
     carrier.wanted = wanted
     carrier.enough.clear()
 
-    async def tenants() -> list[UUID]:
-        return [tenant]
-
     async with AsyncExitStack() as stack:
-        publisher = BusPublisher(events, carrier, tenants)
+        publisher = BusPublisher(events, carrier)
         await stack.enter_async_context(await publisher.delivery(tenant))
         await asyncio.wait_for(carrier.enough.wait(), PATIENCE)
     return [one["data"]["number"] for one in carrier.envelopes if one["routing_key"] == TYPE.type]
@@ -92,24 +100,94 @@ async def test_events_leave_in_order_through_an_outage_and_go_on_where_they_ende
     assert positions
 
 
+CLOSED = "INSERT INTO mnemon.tenant_moves (tenant_id, slug, state, url) VALUES (%s, 'acme', 'closed', 'https://two')"
+
+
+@pytest.fixture
+async def own_events(own_database: Database) -> AsyncIterator[EventLog]:
+    """A log whose tenants are all of them: who follows every tenant would send those of other tests too."""
+    async with EventLog(own_database) as opened:
+        yield opened
+
+
+async def with_an_order(events: EventLog, number: int) -> UUID:
+    tenant = await make_tenant(events.database)
+    await events.register_type(tenant, TYPE, TESTER)
+    await place(events, tenant, number)
+    return tenant
+
+
 async def test_the_log_leaves_though_the_database_was_away_and_one_tenant_is_not_open(
-    events: EventLog, tenant: UUID
+    own_events: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    carrier, asked = Kept(), 0
-    carrier.wanted = 1
+    carrier, looks, session = Kept(), 0, own_events.database.session
 
-    async def tenants() -> list[UUID]:
-        nonlocal asked
-        asked += 1
-        if asked == 1:
+    def away_at_first() -> Any:
+        nonlocal looks
+        looks += 1
+        if looks == 1:
             raise DatabaseUnavailable("away")
-        # Nobody of that id is here: a tenant that has just left is like that too.
-        return [UUID(int=7), tenant]
+        return session()
 
-    await place(events, tenant, 1)
-    publishing = asyncio.create_task(BusPublisher(events, carrier, tenants).run(look_seconds=0.01))
+    tenant, closed = await with_an_order(own_events, 1), await with_an_order(own_events, 2)
+    carrier.wanted = len((await own_events.read_page(tenant, limit=100)).events)
+    async with own_events.database.owner() as owner:
+        await owner.execute(CLOSED, (closed,))
+    monkeypatch.setattr(own_events.database, "session", away_at_first)
+    publishing = asyncio.create_task(BusPublisher(own_events, carrier).run())
     await asyncio.wait_for(carrier.enough.wait(), PATIENCE)
     await end(publishing)
+    assert looks > 1
+    assert {one["position"]["tenant_id"] for one in carrier.envelopes} == {str(tenant)}
+
+
+async def test_tenants_at_rest_are_not_followed_one_by_one(
+    own_events: EventLog, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thousand of them must cost no more than one."""
+    carrier, looked = Kept(), 0
+
+    async def counted(*given: Any) -> Any:
+        nonlocal looked
+        looked += 1
+        return await look(*given)
+
+    async def nobody_is_followed() -> bool:
+        return bool(carrier.envelopes) and not publisher.followed
+
+    async def the_second_is_there() -> bool:
+        return any(one["data"].get("number") == 2 for one in carrier.envelopes)
+
+    monkeypatch.setattr(dispatch, "look", counted)
+    tenant = await with_an_order(own_events, 1)
+    publisher = BusPublisher(own_events, carrier)
+    publishing = asyncio.create_task(publisher.run())
+    await eventually(nobody_is_followed)
+    before = looked
+    with own_events.arrivals.watch() as signal:
+        for _ in range(4):
+            await signal.wait(own_events.delivery.poll_seconds)
+    assert looked == before, "nothing was asked of a tenant that has nothing to send"
+    await place(own_events, tenant, 2)
+    await eventually(the_second_is_there)
+    await end(publishing)
+
+
+async def test_lag_is_told_though_another_process_sends(own_events: EventLog) -> None:
+    """Who sends nothing of a tenant never looks at it: what it told of it once must not stand for ever."""
+    tenant, name = await with_an_order(own_events, 1), subscription_of("rabbitmq")
+    count = len((await own_events.read_page(tenant, limit=100)).events)
+
+    async def told() -> str:
+        async with own_events.database.session() as connection:
+            await LagOfAll().read(connection, [name])
+        shown = generate_latest(REGISTRY).decode().splitlines()
+        [line] = [one for one in shown if one.startswith(f'mnemon_subscription_lag_events{{subscription="{name}"}}')]
+        return line.rpartition(" ")[2]
+
+    assert await told() == f"{count}.0"
+    await sent(own_events, tenant, Kept(), count)
+    assert await told() == "0.0"
 
 
 async def test_an_envelope_from_a_queue_is_taken_once(events: EventLog, tenant: UUID) -> None:

@@ -33,16 +33,20 @@ def environment(folder: Path, make_home: MakeHome) -> dict[str, str]:
     return plain | {"MNEMON_HOME": str(folder / "home"), "MNEMON_DATABASE_LINGER_SECONDS": "2", "COLUMNS": "200"}
 
 
+@pytest.mark.parametrize(
+    ("place", "setting"),
+    [("blobs", "MNEMON_BLOB_STORE"), ("uploads", "MNEMON_BLOB_STORE"), ("archive", "MNEMON_ARCHIVE_STORE")],
+)
 def test_a_tenant_whose_files_are_on_this_machine_alone_does_not_move(
-    environment: dict[str, str], folder: Path
+    environment: dict[str, str], folder: Path, place: str, setting: str
 ) -> None:
     [tenant] = json.loads(mnemon(environment, "tenant", "list", "--json").stdout)
-    kept = folder / "home" / "blobs" / tenant["tenant_id"] / "ab" / "file"
+    kept = folder / "home" / place / tenant["tenant_id"] / "17" / "file"
     kept.parent.mkdir(parents=True)
     kept.write_text("Kept.")
     refused = mnemon(environment, "tenant", "move", "main", *ELSEWHERE)
     assert refused.returncode == 1
-    assert refused.stderr.startswith("MOVE_REFUSED Files of main are in") and "MNEMON_BLOB_STORE" in refused.stderr
+    assert refused.stderr.startswith("MOVE_REFUSED Files of main are in") and setting in refused.stderr
     goes_on = mnemon(environment, "tenant", "move", "main", *ELSEWHERE, "--same-files")
     assert goes_on.stderr.startswith("DATABASE_UNAVAILABLE"), "there is no database there"
     kept.unlink()

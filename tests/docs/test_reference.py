@@ -13,6 +13,7 @@ from mnemon.settings import Settings
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
+HEADING_LINK = re.compile(r"\]\(([^)#\s]*)#([^)\s]+)\)")
 COMMAND = re.compile(r"^(?:\$ )?(mnemon(?: [a-z-]+)+)", re.MULTILINE)
 
 
@@ -31,6 +32,21 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
     for target in LINK.findall(page.read_text(encoding="utf-8")):
         if "://" not in target:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))], ids=lambda page: page.name)
+def test_links_to_a_heading_lead_to_one(page: Path) -> None:
+    for target, anchor in HEADING_LINK.findall(page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            aimed = page.parent / target if target else page
+            assert anchor in anchors(aimed), f"{page.name} links to {target}#{anchor}"
+
+
+def anchors(page: Path) -> set[str]:
+    """What its headings are called in an address, as GitHub makes them: code marks and punctuation go."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    words = (one.lower() for one in re.findall(r"^#+ (.+)$", text, re.MULTILINE))
+    return {re.sub(r"[^\w\- ]", "", one).strip().replace(" ", "-") for one in words}
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,19 @@ from uuid import UUID
 
 import pytest
 
+from mnemon.db.database import Database
+from mnemon.log.events import NewEvent
+from mnemon.log.privacy.archive_store import DirectoryStore
+from mnemon.log.privacy.privacy import Privacy
+from mnemon.log.privacy.wrapping_keys import KeyRing
+from mnemon.log.project.projector import Projector
 from mnemon.memory.gateway import Memory
 from mnemon.memory.lens import LENS
 from mnemon.memory.objects import Place
 from mnemon.memory.reading import Wanted
 from mnemon.models.local import LocalEmbedder
 from mnemon.models.vector_moves import VectorMoves
+from tests.conftest import make_tenant
 from tests.memory.conftest import ADA, BOT
 
 CORPUS = {
@@ -244,3 +251,28 @@ async def test_another_model_takes_over_without_a_gap(
 
 def test_the_lens_knows_no_model() -> None:
     assert "memory_vectors" not in LENS.real_tables
+
+
+CLOSED = "INSERT INTO mnemon.tenant_moves (tenant_id, slug, state, url) VALUES (%s, 'acme', 'closed', 'https://two')"
+
+
+async def test_a_tenant_that_is_on_its_way_to_another_database_holds_up_no_other(
+    own_database: Database, ring: KeyRing, tmp_path: Path, embedder: LocalEmbedder
+) -> None:
+    privacy = Privacy(own_database, ring, DirectoryStore(tmp_path / "archive"), listening=False)
+    projector = Projector(privacy.log)
+    projector.add(LENS)
+    memory = Memory(privacy.log, projector, lambda: embedder)
+    moving, staying = await make_tenant(own_database), await make_tenant(own_database)
+    for tenant in (moving, staying):
+        item = {"item_id": "note-1", "content": "The ferry leaves at noon."}
+        await memory.log.append(tenant, [NewEvent(type="memory.item.upserted", data=item, actor=ADA.actor)])
+        await memory.changes.create(tenant, Memory.place(tenant), ADA, content="The cat sleeps.")
+    async with own_database.owner() as owner:
+        await owner.execute(CLOSED, (moving,))
+    follower = memory.follower()
+    await follower.translate()
+    await follower.embed()
+    assert await memory.reading.count(staying, Memory.place(staying)) == 2
+    assert (await memory.vectors.status(staying)).behind == 0
+    await privacy.close()

@@ -6,7 +6,7 @@ from datetime import timedelta
 import psycopg
 import pytest
 
-from mnemon.errors import DatabaseUnavailable
+from mnemon.errors import DatabaseUnavailable, TenantMoving
 from mnemon.work import attempt as attempts
 from mnemon.work.enqueue import enqueue
 from mnemon.work.outage import is_outage
@@ -24,6 +24,7 @@ UPDATE mnemon.jobs SET status = 'PROCESSING', attempts = 1, next_run_at = NULL, 
     [
         psycopg.OperationalError("server closed the connection"),
         DatabaseUnavailable("It is gone."),
+        TenantMoving("It is on its way."),
         OSError(errno.ENOSPC, "No space left on device"),
     ],
 )

@@ -16,7 +16,7 @@ from mnemon.ask.hits import PassageHit
 from mnemon.ask.inputs import PassageFilters, Question, is_as_words
 from mnemon.ask.listing.reading import ListedEvents, list_events
 from mnemon.ask.listing.wanted import wanted_events
-from mnemon.ask.proven import ProvenSentence
+from mnemon.ask.proven import ProvenSentence, told_together
 from mnemon.ask.query_log import record_question
 from mnemon.ask.quoting.composing import compose
 from mnemon.ask.quoting.judgement import shipped
@@ -80,7 +80,7 @@ class Answer:
 
     @property
     def text(self) -> str:
-        return " ".join(sentence.told for sentence in self.sentences)
+        return told_together(self.sentences)
 
     @property
     def citations(self) -> list[Citation]:

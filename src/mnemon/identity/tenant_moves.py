@@ -59,7 +59,7 @@ OPEN_MOVE = "SELECT tenant_id, state, url FROM mnemon.tenant_moves WHERE slug = 
 
 Tell = Callable[[str], None]
 # What has to be done before anything is copied, while the tenant is open here.
-Ready = Callable[[Tenant], Awaitable[object]]
+MoveReady = Callable[[Tenant], Awaitable[object]]
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class TenantMove:
 
 
 async def move_tenant(
-    database: Database, slug: str, to: ExternalServer, url: str, tell: Tell, ready: Ready | None = None
+    database: Database, slug: str, to: ExternalServer, url: str, tell: Tell, ready: MoveReady | None = None
 ) -> TenantMove:
     """Move it. What was begun and broke off is gone on with when this is called again."""
     tenant, state = await _leaving(database, slug)

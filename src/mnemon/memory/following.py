@@ -10,6 +10,7 @@ from mnemon.log.store import EventLog
 from mnemon.memory.translator import SUBSCRIPTION, Translator
 from mnemon.memory.vectors import MemoryVectors
 from mnemon.models.embedder import Embedder
+from mnemon.tasks import for_each
 from mnemon.telemetry import logger
 
 ITEMS = "SELECT DISTINCT tenant_id FROM mnemon.tenants_behind(%s)"
@@ -47,13 +48,14 @@ class MemoryFollower:
                 await task
 
     async def translate(self) -> None:
-        for tenant in await self._tenants(ITEMS, ([SUBSCRIPTION],)):
-            await self._translator.catch_up(tenant)
+        """What goes wrong in one tenant holds up no other."""
+        await for_each(await self._tenants(ITEMS, ([SUBSCRIPTION],)), self._translator.catch_up)
 
     async def embed(self) -> None:
         """Nothing where there is no model: the texts wait for one."""
         if self._embedder is None or self._embedder.source == "none":
             return
+        # A model that does not answer does so for nobody: it is not asked for each tenant.
         for tenant in await self._tenants(TEXTS, ()):
             await self._vectors.catch_up(tenant, self._embedder)
 

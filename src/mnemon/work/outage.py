@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import psycopg
 
-from mnemon.errors import DatabaseUnavailable, MnemonError
+from mnemon.errors import DatabaseUnavailable, MnemonError, TenantMoving
 from mnemon.telemetry import logger
 
 # What the database or its absence raises, for every statement that is tried again.
@@ -24,9 +24,9 @@ log = logger(__name__)
 
 
 def is_outage(failure: BaseException) -> bool:
-    """Whether the database went away, or a disk has no room. What the database cancelled for taking too long, or
-    refused, is another thing."""
-    if isinstance(failure, DatabaseUnavailable):
+    """Whether the database went away, its tenant is closed for a move, or a disk has no room. What the database
+    cancelled for taking too long, or refused, is another thing."""
+    if isinstance(failure, DatabaseUnavailable | TenantMoving):
         return True
     if isinstance(failure, OSError):
         return failure.errno in NO_ROOM

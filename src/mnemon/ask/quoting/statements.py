@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from mnemon.documents.structure.headings import heading_title
-from mnemon.documents.structure.lines import FENCE, RULE, UNDERLINE, Line, item_mark, lines_of
+from mnemon.documents.structure.lines import FENCE, RULE, UNDERLINE, Line, is_wrapped, item_mark, lines_of, widths_of
 from mnemon.documents.structure.mail import attribution_at, is_attribution, is_sign_off, is_signature, quoted_depth
 from mnemon.documents.structure.notices import notices_in
 from mnemon.documents.structure.sentences import sentences, trimmed
@@ -28,6 +28,7 @@ _WHOLE_NAME = re.compile(r"[^\W\d_a-z][\w.'’-]+(?: [^\W\d_a-z][\w.'’-]*)+")
 # Who signs, below a sign-off: few words, and no sentence.
 _SIGNED = re.compile(r"\W*(?:[^\W\d][^\s|]*\s*){1,6}(?<![.!?:…])\s*")
 _TALLEST_SIGNATURE = 5
+_LABELLED = re.compile(r"[^\W\d_a-z][^\W\d_]{2,20}(?: [^\W\d_]{2,20})?:\s+\S")
 _LABEL = re.compile(r"[^\W\d][^:.!?\n|]{1,50}:\s*$")
 
 
@@ -106,6 +107,7 @@ class _Reader:
         self.state = _State(list(headings), [0] * len(headings), speaker)
         self.own_speaker = speaker
         self.notices = notices_in(lines)
+        self.widths = widths_of(lines)
 
     def read(self, from_start: bool) -> Iterator[Statement]:
         skip = self._front_matter() if from_start else 0
@@ -182,7 +184,15 @@ class _Reader:
         if _LABEL.fullmatch(words) and not state.open:
             state.lead = words.strip()
             return
+        if state.open and not self._goes_on(number, line):
+            yield from self._close()
         state.open.append(line)
+
+    def _goes_on(self, number: int, line: Line) -> bool:
+        """Below an item only what is indented or wrapped does; "Decision: …" below anybody's words begins anew."""
+        if self.state.item and not line.text[:1].isspace():
+            return is_wrapped(self.lines, number, self.widths[number])
+        return not _LABELLED.match(line.text) or is_wrapped(self.lines, number, self.widths[number])
 
     def _quote(self, number: int, words: str) -> Iterator[Statement]:
         """Where a quotation begins, ends or is told to come: whose words follow."""

@@ -2,7 +2,9 @@
 
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -18,6 +20,7 @@ from mnemon.documents.intake.sweep import share_files
 from mnemon.errors import InvalidRequest, NotFound
 from mnemon.identity.tenant_moves import TenantMove, move_tenant, moves
 from mnemon.identity.tenants import Tenant, add_tenant, all_tenants, tenant_by_slug
+from mnemon.log.privacy.archive_store import archive_folder
 
 app = typer.Typer(help="Tenants: separate worlds in one database.", no_args_is_help=True)
 
@@ -75,7 +78,7 @@ def move(
         ),
     ] = None,
     same_files: Annotated[
-        bool, typer.Option("--same-files", help="Both have the files of documents on one disk, without a bucket.")
+        bool, typer.Option("--same-files", help="Both have files and archived events on one disk, without a bucket.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -110,13 +113,22 @@ def move(
 async def _check_files(mnemon: Mnemon, slug: str) -> None:
     """Rows alone go to the other database: the files must be where both find them."""
     with suppress(NotFound):
-        tenant = (await tenant_by_slug(mnemon.database, slug)).tenant_id
-        if mnemon.settings.blob_store is None and any((mnemon.files.blobs / str(tenant)).glob("*/*")):
-            raise MoveRefused(
-                f"Files of {slug} are in {mnemon.files.blobs}, where the other installation does not find them: give "
-                "both the same MNEMON_BLOB_STORE, or say --same-files if that folder is on a disk of both.",
-                slug=slug,
-            )
+        tenant = str((await tenant_by_slug(mnemon.database, slug)).tenant_id)
+        for setting, folder in _folders_of_this_machine(mnemon):
+            if any((folder / tenant).glob("*/*")):
+                raise MoveRefused(
+                    f"Files of {slug} are in {folder}, where the other installation does not find them: give both the "
+                    f"same {setting}, or say --same-files if that folder is on a disk of both.",
+                    slug=slug,
+                )
+
+
+def _folders_of_this_machine(mnemon: Mnemon) -> Iterator[tuple[str, Path]]:
+    """Where files lie that no bucket has, and the setting that brings them to one."""
+    if mnemon.settings.blob_store is None:
+        yield from (("MNEMON_BLOB_STORE", folder) for folder in (mnemon.files.blobs, mnemon.files.uploads))
+    if mnemon.settings.archive_store is None:
+        yield "MNEMON_ARCHIVE_STORE", archive_folder(mnemon.settings)
 
 
 def _database_named(to: str | None) -> str:

@@ -89,4 +89,9 @@ class DirectoryStore:
 def archive_store_for(settings: Settings) -> ArchiveStore:
     if settings.archive_store is not None:
         return BucketArchive(ObjectBucket(BucketAddress.parse(settings.archive_store, "MNEMON_ARCHIVE_STORE")))
-    return DirectoryStore(settings.archive_folder or settings.home / "archive")
+    return DirectoryStore(archive_folder(settings))
+
+
+def archive_folder(settings: Settings) -> Path:
+    """Where archived payloads are, unless the settings name a bucket."""
+    return settings.archive_folder or settings.home / "archive"

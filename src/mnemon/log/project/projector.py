@@ -27,6 +27,7 @@ from mnemon.log.project.snapshots import forget_snapshots_in
 from mnemon.log.store import EventLog
 from mnemon.log.subscribe.dispatch import Dispatch
 from mnemon.log.subscribe.failures import scrub_event_in, scrub_in
+from mnemon.log.subscribe.lag import LagOfAll
 from mnemon.log.subscribe.limits import DeliveryLimits
 from mnemon.log.subscribe.positions import positions_in
 from mnemon.log.subscribe.subscriptions import add_in
@@ -50,6 +51,7 @@ class Projector:
         self._turns = asyncio.Semaphore(self._limits.partitions_at_once)
         self._running: dict[tuple[UUID, Lens], asyncio.Task[None]] = {}
         self._loop: asyncio.Task[None] | None = None
+        self._lag = LagOfAll()
 
     def add(self, lens: Lens) -> Lens:
         """Declare a lens. An inline one is written from now on; an async one once the projector runs."""
@@ -183,6 +185,7 @@ class Projector:
         named = {lens.subscription_id: lens for lens in self._lenses.values() if lens.lifecycle == "async"}
         async with self._events.database.session() as connection:
             rows = await (await connection.execute(BEHIND, (list(named),))).fetchall()
+            await self._lag.read(connection, named)
         for row in rows:
             turn = row["tenant_id"], named[row["subscription_id"]]
             if turn not in self._running:

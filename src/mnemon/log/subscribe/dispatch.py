@@ -6,7 +6,7 @@ from typing import Self
 from uuid import UUID
 
 from mnemon.log.store import EventLog
-from mnemon.log.subscribe.handling import note_lag
+from mnemon.log.subscribe.lag import note_lag
 from mnemon.log.subscribe.limits import DeliveryLimits
 from mnemon.log.subscribe.ready import Ready, look
 from mnemon.tasks import end
@@ -48,6 +48,11 @@ class Dispatch:
 
     async def __aexit__(self, *failure: object) -> None:
         await self.stop()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no partition is worked on in this process."""
+        return not self._running
 
     async def run(self) -> None:
         """Work for ever."""

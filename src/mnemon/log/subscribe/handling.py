@@ -3,22 +3,18 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
-from uuid import UUID
 
 import psycopg
 
 from mnemon.errors import DatabaseUnavailable
 from mnemon.log.events import Event
-from mnemon.telemetry import counter, gauge, histogram
+from mnemon.telemetry import counter, histogram
 
 EventHandler = Callable[[Event], Awaitable[None]]
 
 DELIVERED = counter("mnemon_subscription_delivered_events_total", "Events that a subscriber handled.", ["subscription"])
 FAILED = counter("mnemon_subscription_failures_total", "Events that a subscriber failed to handle.", ["subscription"])
 DEAD = counter("mnemon_subscription_dead_letters_total", "Events that were given up as dead letters.", ["subscription"])
-LAG = gauge(
-    "mnemon_subscription_lag_events", "Events that a subscriber has not looked at yet, all tenants.", ["subscription"]
-)
 DELAY = histogram(
     "mnemon_subscription_delay_seconds",
     "Time from an event's commit until its subscriber has handled it.",
@@ -31,21 +27,10 @@ DELAY = histogram(
 OURS = "lens:"
 OTHERS = "others"
 BUSES = frozenset({"bus:rabbitmq", "bus:nats"})
-_behind: dict[str, dict[tuple[UUID, str], int]] = {}
 
 
 def label_of(subscription_id: str) -> str:
     return subscription_id if subscription_id.startswith(OURS) or subscription_id in BUSES else OTHERS
-
-
-def note_lag(tenant: UUID, subscription_id: str, lag: int) -> None:
-    """The gauge has the sum of what this process last saw of each tenant."""
-    label = label_of(subscription_id)
-    seen = _behind.setdefault(label, {})
-    seen.pop((tenant, subscription_id), None)
-    if lag:
-        seen[tenant, subscription_id] = lag
-    LAG.labels(label).set(sum(seen.values()))
 
 
 class TookTooLong(Exception):

@@ -10,7 +10,7 @@ from mnemon.log.store import EventLog
 from mnemon.log.subscribe.delivery import Delivery
 from mnemon.log.subscribe.subscriptions import Subscription, add_in, remove_in
 from mnemon.reports.delivery.delivering import enqueue_deliveries
-from mnemon.tasks import end
+from mnemon.tasks import end, for_each
 from mnemon.telemetry import logger
 
 SUBSCRIPTION = "recipients"
@@ -52,12 +52,13 @@ class RecipientFollower:
             await end(self._task)
 
     async def catch_up(self) -> None:
-        """Leave a job for whatever the log has that somebody wants to be told of."""
+        """Leave a job for whatever the log has that somebody wants to be told of. One tenant holds up no other."""
         async with self._events.database.session() as connection:
             rows = await (await connection.execute(BEHIND, ([SUBSCRIPTION],))).fetchall()
-        for row in rows:
-            delivery = Delivery(self._events, row["tenant_id"], SUBSCRIPTION, self._hand_on)
-            await delivery.catch_up()
+        await for_each((row["tenant_id"] for row in rows), self._deliver)
+
+    async def _deliver(self, tenant: UUID) -> None:
+        await Delivery(self._events, tenant, SUBSCRIPTION, self._hand_on).catch_up()
 
     async def _hand_on(self, event: Event) -> None:
         async with self._events.database.transaction(event.tenant_id) as tx:

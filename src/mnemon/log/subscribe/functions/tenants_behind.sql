@@ -1,5 +1,6 @@
 -- Which tenants have something for subscriptions that exist in every tenant, by their names. It tells a process
--- where to look, and nothing of what is there. A tenant that has no such subscription yet has not begun.
+-- where to look, and nothing of what is there. A tenant that has no such subscription yet has not begun. One that is
+-- on its way between databases is not looked at.
 CREATE OR REPLACE FUNCTION mnemon.tenants_behind(names text[]) RETURNS TABLE (tenant_id uuid, subscription_id text)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$
     SELECT DISTINCT p.tenant_id, name
@@ -11,6 +12,7 @@ CREATE OR REPLACE FUNCTION mnemon.tenants_behind(names text[]) RETURNS TABLE (te
      WHERE p.sequence > coalesce(c.sequence, 0)
        AND coalesce(c.due_at, '-infinity') <= clock_timestamp()
        AND (s.status IS NULL OR s.status = 'active' OR s.status = 'broken' AND s.probe_at <= clock_timestamp())
+       AND NOT EXISTS (SELECT FROM mnemon.tenant_moves m WHERE m.tenant_id = p.tenant_id AND m.state <> 'leaving')
 $$;
 REVOKE EXECUTE ON FUNCTION mnemon.tenants_behind FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION mnemon.tenants_behind TO mnemon_app;
