@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from mnemon.db.embedded import EmbeddedServer
 from mnemon.ids import new_uuid
 from mnemon.work.enqueue import enqueue
 from mnemon.work.upkeep import CRASH_GUARD, Patience
+from tests.brokers import free_port
 from tests.patience import PATIENCE
 
 from ..conftest import SETTING_NAMES, MakeHome, new_folder
@@ -142,3 +144,21 @@ def test_unknown_kinds_and_jobs_are_errors_with_a_remedy(environment: dict[str, 
     # Other tests of this process may have declared kinds of their own.
     assert set(KINDS.split(", ")) <= set(known.split(", "))
     assert mnemon(environment, "jobs", "show", str(new_uuid())).stderr.startswith("NOT_FOUND")
+
+
+def test_a_worker_tells_its_metrics_where_the_settings_want_it(
+    environment: dict[str, str], worker: Callable[..., subprocess.Popen[str]]
+) -> None:
+    port = free_port()
+    assert result(environment, "jobs", "list", "--status", "PENDING", "--kind", "work.crash_guard") == []
+    add_job(environment)
+    process = worker(MNEMON_WORKER_METRICS_PORT=str(port))
+    lines_until(process, "job_ended")
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE) as answer:
+        told = answer.read().decode()
+    assert 'mnemon_job_outcomes_total{kind="work.crash_guard",outcome="done"} 1.0' in told
+    second = worker(MNEMON_WORKER_METRICS_PORT=str(port))
+    assert second.wait(timeout=PATIENCE) != 0
+    assert second.stderr is not None and f"127.0.0.1:{port} cannot be listened on" in second.stderr.read()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=PATIENCE) == 0

@@ -63,3 +63,23 @@ def test_the_stack_of_compose_holds_together(compose: dict[str, Any]) -> None:
 def test_every_secret_of_compose_must_be_given(compose: dict[str, Any]) -> None:
     text = (DEPLOY / "compose.yaml").read_text(encoding="utf-8")
     assert not re.findall(r"\$\{\w+\}|\$\{\w+:-", text), "no default for a secret"
+
+
+def test_metrics_of_workers_can_be_read(compose: dict[str, Any]) -> None:
+    """A gateway knows nothing of the attempts, the waits and the envelopes of other processes."""
+    [told] = [one["data"] for _, one in MANIFESTS if one["kind"] == "ConfigMap"]
+    [pod] = [one for _, one in MANIFESTS if one["metadata"]["name"] == "mnemon-worker" and one["kind"] == "Deployment"]
+    [port] = pod["spec"]["template"]["spec"]["containers"][0]["ports"]
+    [policy] = [one for _, one in MANIFESTS if one["kind"] == "NetworkPolicy"]
+    assert policy["spec"]["ingress"] == [{"ports": [{"port": port["name"]}]}]
+    for environment, wanted in ((told, port["containerPort"]), (compose["services"]["worker"]["environment"], 9464)):
+        assert environment["MNEMON_INTERNAL_HOST"] == "0.0.0.0"
+        assert int(environment["MNEMON_WORKER_METRICS_PORT"]) == wanted
+
+
+def test_a_container_that_is_made_anew_finds_its_data(compose: dict[str, Any]) -> None:
+    services = compose["services"]
+    assert services["rabbitmq"]["hostname"], "RabbitMQ keeps its queues in a folder of its machine's name"
+    assert "127.0.0.1" in services["postgres"]["healthcheck"]["test"], (
+        "the server that makes the database has no address"
+    )

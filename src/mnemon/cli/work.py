@@ -1,19 +1,21 @@
 """`mnemon work`: a worker process."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from typing import Annotated
 
 import typer
+from prometheus_client import start_http_server
 
 from mnemon.app import Mnemon, open_mnemon
 from mnemon.beside import announcing_jobs, on_the_bus, sealing_log, worker_of
 from mnemon.cli.context import at_home, on_its_own, run_async
 from mnemon.cli.process import settle_memory, start_over, stop_on_signals
+from mnemon.errors import BadSettings
 from mnemon.reports.delivery.following import RecipientFollower
 from mnemon.settings import Settings, load_settings
-from mnemon.telemetry import configure_logging
+from mnemon.telemetry import REGISTRY, configure_logging
 from mnemon.tracing import tracing
 from mnemon.work.kinds import kinds_named
 from mnemon.work.model_jobs import GROUP as EMBEDDING
@@ -50,21 +52,26 @@ def work(
 
 
 async def _work(settings: Settings, kinds: list[str] | None) -> None:
-    async with open_mnemon(settings) as mnemon:
-        chosen = kinds_named(kinds) if kinds else None
-        transport = None if chosen else taking_transport(settings)
-        worker = worker_of(mnemon, chosen, on_stuck=start_over, transport=transport)
-        stop_on_signals(worker.stop)
-        settle_memory()
-        only_embeds = chosen is not None and {kind.group for kind in chosen} == {EMBEDDING}
-        async with nullcontext() if only_embeds else _beside(mnemon):
-            if isinstance(transport, HttpReceiver):
-                async with _listening(settings, transport):
-                    await worker.run()
-            else:
+    with _telling_metrics(settings):
+        async with open_mnemon(settings) as mnemon:
+            await _run(mnemon, settings, kinds)
+
+
+async def _run(mnemon: Mnemon, settings: Settings, kinds: list[str] | None) -> None:
+    chosen = kinds_named(kinds) if kinds else None
+    transport = None if chosen else taking_transport(settings)
+    worker = worker_of(mnemon, chosen, on_stuck=start_over, transport=transport)
+    stop_on_signals(worker.stop)
+    settle_memory()
+    only_embeds = chosen is not None and {kind.group for kind in chosen} == {EMBEDDING}
+    async with nullcontext() if only_embeds else _beside(mnemon):
+        if isinstance(transport, HttpReceiver):
+            async with _listening(settings, transport):
                 await worker.run()
-            if transport is not None:
-                await transport.close()
+        else:
+            await worker.run()
+        if transport is not None:
+            await transport.close()
 
 
 @asynccontextmanager
@@ -97,3 +104,26 @@ async def _listening(settings: Settings, receiver: HttpReceiver) -> AsyncIterato
         finally:
             server.stop()
             await serving
+
+
+@contextmanager
+def _telling_metrics(settings: Settings) -> Iterator[None]:
+    """Beside a worker, where the settings want it: what `mnemon serve` says at its own address."""
+    if settings.worker_metrics_port is None:
+        yield
+        return
+    place = settings.internal_host, settings.worker_metrics_port
+    try:
+        server, thread = start_http_server(place[1], place[0], registry=REGISTRY)
+    except OSError as failure:
+        raise BadSettings(
+            f"MNEMON_WORKER_METRICS_PORT: {place[0]}:{place[1]} cannot be listened on ({failure.strerror}); give each "
+            "worker of a machine a port of its own.",
+            variable="MNEMON_WORKER_METRICS_PORT",
+        ) from None
+    try:
+        yield
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

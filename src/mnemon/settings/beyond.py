@@ -34,7 +34,9 @@ class BeyondSettings(BaseModel):
         min_length=32,
     )
     internal_host: str = setting(
-        "127.0.0.1", "For MNEMON_TRANSPORT=http: address that `mnemon work` listens on; keep it inside the network."
+        "127.0.0.1",
+        "Address that `mnemon work` listens on, for jobs with MNEMON_TRANSPORT=http and for its metrics; keep it "
+        "inside the network.",
     )
     internal_port: int = setting(
         8002, "For MNEMON_TRANSPORT=http: port that `mnemon work` listens on.", ge=0, le=65_535

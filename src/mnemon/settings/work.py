@@ -11,6 +11,13 @@ class WorkSettings(BaseModel):
     worker_slots: int = setting(
         3, "Jobs that one worker runs at once.", "WORKER_SLOTS", "WORKER_MAX_CONCURRENT_JOBS", ge=1, le=256
     )
+    worker_metrics_port: int | None = setting(
+        None,
+        "Port at which `mnemon work` tells its metrics, at MNEMON_INTERNAL_HOST, as `mnemon serve` does at `/metrics`. "
+        "Unset: none.",
+        ge=1,
+        le=65_535,
+    )
     worker_inside: bool = setting(
         True, "`mnemon serve` runs a worker of its own; `false` leaves all jobs to `mnemon work`."
     )
