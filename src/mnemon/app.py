@@ -22,6 +22,7 @@ from mnemon.documents.lens import DOCUMENTS
 from mnemon.documents.purge import OnPurge, Purged, purge
 from mnemon.documents.sources.known_objects import forget_names
 from mnemon.identity.bootstrap import FirstStart, first_start
+from mnemon.identity.forgotten import also_known_as, close_accounts
 from mnemon.identity.secrets import kept_key
 from mnemon.identity.sessions import Sessions
 from mnemon.log.events import SYSTEM, Actor
@@ -147,6 +148,7 @@ class Mnemon:
         # After the lens, which says what texts there still are.
         self.privacy.erasures.on_erased.append(self.memory.vectors.on_erased)
         self.privacy.erasures.on_erased.append(self._purge_erased)
+        self.privacy.erasures.also_known_as = also_known_as
 
     async def purge_document(self, tenant: UUID, actor: Actor, doc_id: UUID) -> Purged:
         """Destroy a document's content for good, wherever words of it are kept."""
@@ -163,11 +165,12 @@ class Mnemon:
     async def _purge_erased(
         self, tenant: UUID, subjects: Sequence[str], affected: Sequence[object] = ()
     ) -> Sequence[str]:
-        """Who has the key of a document destroyed wants the document gone."""
+        """Who has the key of a document destroyed wants the document gone, and with a person goes their account."""
         async with self.database.transaction(tenant) as tx:
             await drop_strays(tx)
         for doc_id in filter(None, map(document_of, subjects)):
             await self.purge_document(tenant, SYSTEM, doc_id)
+        await close_accounts(self.log, tenant, subjects)
         return ()
 
     @property

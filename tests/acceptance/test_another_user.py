@@ -19,7 +19,6 @@ from pathlib import Path
 import pytest
 from tests.patience import PATIENCE
 
-ROOT = Path(__file__).parents[2]
 TEAMMATE = "nobody"
 NOTE = "# Minutes\n\nThe board approved the budget of 40,000 euros on 3 May 2026.\n"
 QUESTION = "When was the budget approved?"
@@ -85,19 +84,6 @@ def python_of(user: str, packages: str) -> str | None:
         if told.returncode == 0:
             return candidate
     return None
-
-
-@pytest.fixture(scope="module")
-def installed(open_folder: Path) -> Path:
-    """The wheel alone, in a folder that everyone may read."""
-    folder = Path(tempfile.mkdtemp(dir=open_folder))
-    folder.chmod(0o755)
-    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT]
-    subprocess.run(build, check=True, capture_output=True)
-    (wheel,) = folder.glob("*.whl")
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-index"]
-    subprocess.run([*pip, "--target", folder / "installed", wheel], check=True)
-    return folder / "installed"
 
 
 @pytest.fixture(scope="module")

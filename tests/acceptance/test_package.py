@@ -1,37 +1,19 @@
 """What `pip install` of our wheel gives: the command, with its SQL, templates and static files."""
 
 import json
-import os
 import subprocess
 import sys
 import venv
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.acceptance.conftest import ROOT
 from tests.patience import PATIENCE
 
 from mnemon.models.failures import EmbedderUnavailable
 from mnemon.models.weights import PUBLISHED, Weights, find_weights
 from mnemon.models.weights_wheel import write_wheel
-
-ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the wheel and the sdist."""
-    folder = tmp_path_factory.mktemp("dist")
-    subprocess.run(
-        [sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT], check=True, capture_output=True
-    )
-    return folder
-
-
-@pytest.fixture
-def plain() -> Iterator[dict[str, str]]:
-    yield {name: value for name, value in os.environ.items() if not name.startswith(("MNEMON_", "PYTHON"))}
 
 
 def test_the_wheel_holds_every_file_of_the_package(built: Path) -> None:
@@ -50,19 +32,9 @@ def test_the_wheel_holds_every_file_of_the_package(built: Path) -> None:
     assert len(list(built.glob("*.tar.gz"))) == 1
 
 
-def test_the_wheel_alone_runs_the_demo_and_tells_programs_of_it(
-    built: Path, tmp_path: Path, plain: dict[str, str]
-) -> None:
-    (wheel,) = built.glob("*.whl")
-    place = tmp_path / "installed"
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, "--no-deps", "--no-index", "--target", place, wheel], check=True, env=plain)
-    environment = plain | {"PYTHONPATH": str(place), "PATH": f"{place / 'bin'}:{plain['PATH']}"}
-    where = subprocess.run(
-        [sys.executable, "-c", "import mnemon; print(mnemon.__file__)"],
-        env=environment, cwd=tmp_path, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert where.stdout.startswith(str(place))
+@pytest.mark.slow
+def test_the_wheel_alone_tells_programs_of_the_demo(installed: Path, tmp_path: Path, plain: dict[str, str]) -> None:
+    environment = plain | {"PYTHONPATH": str(installed), "PATH": f"{installed / 'bin'}:{plain['PATH']}"}
     demo = subprocess.run(
         ["mnemon", "demo", "--json"], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
     )

@@ -12,6 +12,10 @@ from mnemon.log.types.event_type import EventType, PersonalField
 from .conftest import Person, person, token_for
 
 FILE = "/v1/privacy/file"
+MESSAGE = """
+INSERT INTO mnemon.mail_messages (tenant_id, message_key, doc_id, sender_email, created_at, readers)
+VALUES (%s, %s, gen_random_uuid(), lower(%s), now(), %s)
+"""
 
 
 async def _lead(mnemon: Mnemon, tenant: UUID, subject: str, email: str) -> None:
@@ -72,3 +76,40 @@ async def test_an_erased_person_has_an_empty_file(
     answer = await client.get(FILE, params={"subject_id": "customer-18"}, headers=admin.headers)
     assert answer.status_code == 200 and answer.json()["values"] == []
     assert "gone@example.net" not in answer.text
+
+
+async def test_what_they_brought_and_remembered_is_in_it(
+    client: httpx.AsyncClient, mnemon: Mnemon, tenant: UUID, user: Person, admin: Person
+) -> None:
+    """By hand and through a token; of what is private an administrator learns that it is there, not what it is."""
+    token = await token_for(mnemon, tenant, user, CredentialScope.WRITE)
+    by_agent = {"Authorization": f"Bearer {token}"}
+    note = {"source_system": "notes", "artifact_type": "note", "title": "Quokka plan", "content": "We buy a quokka."}
+    sent = await client.post("/v1/artifacts", json=note | {"visibility_scope": "me"}, headers=by_agent)
+    assert sent.status_code == 202, sent.text
+    kept = {"content": "I like numbats.", "readers": ["me"]}
+    made = await client.post("/v1/memory/objects", json=kept, headers=user.headers)
+    assert made.status_code == 201, made.text
+    await client.delete(f"/v1/memory/objects/{made.json()['emo_id']}", headers=user.headers)
+    own = (await client.get(FILE, headers=user.headers)).json()
+    assert [one["title"] for one in own["documents"]] == ["Quokka plan"]
+    assert [(one["content"], one["deleted"]) for one in own["memory"]] == [("I like numbats.", True)]
+    seen = (await client.get(FILE, params={"subject_id": f"user:{user.user_id}"}, headers=admin.headers)).json()
+    assert [(one["doc_id"], one["title"]) for one in seen["documents"]] == [(own["documents"][0]["doc_id"], None)]
+    assert seen["memory"] == [] and "numbats" not in str(seen) and "quokka" not in str(seen).lower()
+
+
+async def test_mail_from_their_address_is_in_it(
+    client: httpx.AsyncClient, mnemon: Mnemon, tenant: UUID, user: Person, admin: Person
+) -> None:
+    """Of a list for few only where whoever asks is one of them."""
+    for key, sender, readers in (
+        ("0" * 16, user.email, None), ("1" * 16, "old@example.net", None), ("2" * 16, user.email, ["user:x"]),
+    ):  # fmt: skip
+        async with mnemon.database.owner() as owner:
+            await owner.execute(MESSAGE, (tenant, key, sender, readers))
+    own = (await client.get(FILE, headers=user.headers)).json()
+    assert [one["message"] for one in own["messages"]] == ["0" * 16]
+    asked = {"subject_id": f"user:{user.user_id}", "names": "old@example.net"}
+    seen = (await client.get(FILE, params=asked, headers=admin.headers)).json()
+    assert [one["message"] for one in seen["messages"]] == ["0" * 16, "1" * 16]

@@ -15,6 +15,7 @@ from urllib.error import HTTPError
 
 import pytest
 
+from mnemon.cli.demonstration import demo, demo_stage
 from tests.patience import PATIENCE, until
 
 from ..conftest import SETTING_NAMES, MakeHome, new_folder
@@ -189,22 +190,24 @@ def test_a_second_ctrl_c_ends_the_server_at_once_with_one_line(environment: dict
     assert result(environment, "db", "status")["current"] is True  # type: ignore[index]
 
 
-def test_the_demo_tells_its_story_and_leaves_nothing(environment: dict[str, str]) -> None:
-    done = mnemon_process({**environment, "COLUMNS": "80"}, "demo")
-    assert done.returncode == 0, done.stderr
-    assert "All of it works." in done.stdout
-    assert "already ingested, no changes" in done.stdout
-    assert "→ Bookings are kept for 12 months after the night of departure. [1]" in done.stdout
-    assert "by version 2: Bookings are kept for 24 months after" in " ".join(done.stdout.split())
-    assert "→ Priya revoked the key at 16:44 and issued a new one. [1]" in done.stdout
-    assert "→ Decision: We leave Paynet and use Nordpay for payments. [1]" in done.stdout
-    assert "→ Replaced on 20 April 2026: Decision: Payments go through Paynet. [2]" in done.stdout
-    assert "Replaced on 11 May 2026: Decision: Berthline costs a flat fee" in " ".join(done.stdout.split())
-    assert "none has berlin" in done.stdout
-    assert "No answer. Nothing is stored here yet." in done.stdout
-    assert "first try: UPDATE on mnemon.event_payloads" in done.stdout
-    assert done.stdout.count("caught: ") == 1
-    assert [line for line in done.stdout.splitlines() if len(line) > 80 and "mnemon add /" not in line] == []
+def test_the_demo_tells_programs_what_came_of_each_step(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its whole tour is looked at with the installed wheel."""
+    homes: list[Path] = []
+
+    async def short(home: Path, ready: dict[str, object], goes_on: bool) -> None:
+        homes.append(home)
+        demo_stage.step("Ask", "what nobody said")
+        demo_stage.result("No answer.", refusal="NOTHING_FOUND")
+        ready["status"] = "ready"
+
+    monkeypatch.setattr(demo, "_tour", short)
+    monkeypatch.setattr(demo_stage.told, "steps", [])
+    asked = {"text": "No answer.", "refusal": "NOTHING_FOUND"}
+    steps = [{"step": "Ask what nobody said", "results": [asked]}]
+    assert result(environment, "demo") == {"works": True, "ready": {"status": "ready"}, "steps": steps}
+    assert [home.exists() for home in homes] == [False]
 
 
 def test_every_command_explains_itself(environment: dict[str, str]) -> None:

@@ -5,10 +5,12 @@ from uuid import UUID
 
 import orjson
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 from mnemon.app import Mnemon
 from mnemon.client.calls import AsyncMnemonClient
 from mnemon.client.roots import HistoryChanged, Roots
+from mnemon.db.database import Database
 from mnemon.db.embedded import EmbeddedServer
 from mnemon.identity.roles import CredentialScope
 from mnemon.log.errors import NothingToAttest
@@ -20,6 +22,12 @@ from .test_remote import calls, memory, settings
 
 __all__ = ["admin", "memory", "mnemon", "settings"]
 SALE = {"type": "shop.sale.made", "data_schema": {"type": "object"}}
+
+
+@pytest.fixture
+async def database(own_database: Database) -> Database:
+    """A round of seals goes over every tenant that there is, and the shared database has those of all tests."""
+    return own_database
 
 
 async def sell(memory: AsyncMnemonClient, number: int) -> None:
@@ -36,7 +44,8 @@ async def shop(memory: AsyncMnemonClient, mnemon: Mnemon, tenant: UUID) -> Async
 
 def rewrite(mnemon: Mnemon, server: EmbeddedServer, tenant: UUID) -> None:
     """With everything that a forger needs: the database, the files outside it and the signing key."""
-    with superuser(server) as owner:
+    name = conninfo_to_dict(mnemon.database.server.owner_conninfo)["dbname"]
+    with superuser(server, str(name)) as owner:
         owner.execute("UPDATE mnemon.events SET recorded_at = recorded_at - interval '1 day' WHERE tenant_id = %s",
                       (tenant,))  # fmt: skip
         chain_again(owner, tenant, 1)

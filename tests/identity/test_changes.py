@@ -20,10 +20,10 @@ from mnemon.log.read.streams import Stream
 from mnemon.log.store import EventLog
 
 OPERATOR = Actor("system", "operator:test")
-# No operator gives an approval or logs somebody out: the tests of these doors look for their events.
+# No operator gives an approval, logs somebody out or forgets them: the tests of these doors look for their events.
 BY_TWO_OR_BY_ONESELF = {
     "identity.approval.requested", "identity.approval.given", "identity.approval.declined",
-    "identity.session.ended",
+    "identity.session.ended", "identity.user.erased",
 }  # fmt: skip
 
 

@@ -28,6 +28,12 @@ SECRET = "b25lIHNlY3JldCBvZiBhbGwgdGhlc2UgZ2F0ZXdheXM="
 
 
 @pytest.fixture
+async def database(own_database: Database) -> Database:
+    """A round of seals goes over every tenant that there is, and the shared database has those of all tests."""
+    return own_database
+
+
+@pytest.fixture
 def shared(store: ObjectStore, tmp_path: Path) -> SharedHome:
     home = home_of(Settings(home=tmp_path, home_store=store.place, home_store_secret=SecretStr(SECRET)))
     assert isinstance(home, SharedHome)

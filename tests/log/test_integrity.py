@@ -52,9 +52,9 @@ async def filled(log: EventLog, tenant: UUID) -> AsyncIterator[UUID]:
 
 
 @contextmanager
-def superuser(server: EmbeddedServer) -> Iterator[Superuser]:
+def superuser(server: EmbeddedServer, database: str = "mnemon") -> Iterator[Superuser]:
     """Someone who owns the machine: no role, policy or trigger holds them."""
-    conninfo = make_conninfo(server.cluster.conninfo("postgres"), dbname="mnemon")
+    conninfo = make_conninfo(server.cluster.conninfo("postgres"), dbname=database)
     with psycopg.connect(conninfo, row_factory=dict_row) as connection:
         connection.execute("SET session_replication_role = replica")
         yield connection

@@ -4,6 +4,9 @@ import asyncio
 from typing import Any
 from uuid import UUID
 
+import pytest
+
+from mnemon.db.database import Database
 from mnemon.log.events import NewEvent
 from mnemon.memory.gateway import Memory
 from mnemon.memory.objects import Place
@@ -24,6 +27,12 @@ OWN = (
     "edge_id",
     "graph",
 )
+
+
+@pytest.fixture
+async def database(own_database: Database) -> Database:
+    """The follower goes over every tenant that there is, and the shared database has those of all tests."""
+    return own_database
 
 
 async def items(memory: Memory, tenant: UUID, *events: tuple[str, dict[str, Any]]) -> None:

@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from mnemon.db.database import Database
+from mnemon.verification import derived
 from mnemon.verification.findings import VerifyFinding
 from mnemon.verification.run import verify_everything
 
 from .conftest import Copy
 from .content_tampers import CONTENT, LENSES
+from .engine_tampers import ENGINE
 from .forgotten_tampers import FORGOTTEN
 from .guard_tampers import AROUND, GUARDS
 from .tampers import FIRST, Tamper
@@ -20,8 +22,13 @@ TABLES = """
 SELECT relname AS name FROM pg_class WHERE relnamespace = 'mnemon'::regnamespace AND relkind IN ('r', 'p')
    AND NOT relispartition ORDER BY relname COLLATE "C"
 """
-TAMPERS = [*FIRST, *CONTENT, *LENSES, *FORGOTTEN, *GUARDS, *AROUND]
+TAMPERS = [*FIRST, *CONTENT, *LENSES, *FORGOTTEN, *GUARDS, *AROUND, *ENGINE]
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "tampering.md"
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(derived, "PATIENCE", 0.5)
 
 
 def unnoticed(tampers: Iterable[Tamper], findings: Iterable[VerifyFinding]) -> list[str]:

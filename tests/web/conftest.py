@@ -26,7 +26,7 @@ async def site(open_folder: Path, make_home: MakeHome) -> AsyncIterator[Mnemon]:
     shutil.rmtree(home, ignore_errors=True)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 async def browser() -> AsyncIterator[Browser]:
     async with chromium() as opened:
         yield opened

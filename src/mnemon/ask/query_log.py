@@ -103,7 +103,7 @@ async def record_question(events: EventLog, tenant: UUID, actor: Actor, answer: 
     """One event in the log, one structured line without the words, and the counters."""
     milliseconds, salt = round(answer.seconds * 1000), new_salt()
     data: dict[str, Any] = {
-        "subject": actor.id,
+        "subject": actor.person_id,
         "question": answer.question,
         # What a follow-up means is found anew each time: it holds words of the answer before, which may be purged.
         "filters": answer.filters | {name: told for name, told in answer.understood.items() if name != "asked_as"},

@@ -85,11 +85,15 @@ SELECT DISTINCT o.type, o.identity, 'there'
 NOT_OF_AN_EXTENSION = """NOT EXISTS (SELECT FROM pg_depend d
                     WHERE d.classid = {catalogue}::regclass AND d.objid = {oid} AND d.deptype = 'e')"""
 FIRST_OWN_OID = 16384  # PostgreSQL's own objects have lower numbers
+OF_POSTGRESQL = "{oid} < 16384 AND " + NOT_OF_AN_EXTENSION
+# Its own rows are as old as the empty database that every server is made with last of all.
+REWRITTEN = "age({row}.xmin) < (SELECT age(t.xmin) FROM pg_database t WHERE t.datname = 'template0')"
 OUTSIDE = f"""
 SELECT 'setting' AS kind, format('%s of %s', setting, coalesce(r.rolname, 'the database')) AS name, 'set' AS says
   FROM pg_db_role_setting s LEFT JOIN pg_roles r ON r.oid = s.setrole CROSS JOIN unnest(s.setconfig) AS setting
  WHERE setting ~ '^(session_replication_role|row_security|search_path|role|session_preload_libraries|mnemon\\.'
-                 '|local_preload_libraries|synchronous_commit|transform_null_equals)'
+                 '|local_preload_libraries|synchronous_commit|transform_null_equals|array_nulls|plpgsql\\.'
+                 '|default_transaction_|standard_conforming_strings|dynamic_library_path|event_triggers)'
    AND s.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
    AND (r.rolname IS NULL OR r.rolname IN ('{APP_ROLE}', current_user))
 UNION ALL
@@ -126,6 +130,31 @@ SELECT 'function', p.oid::regprocedure::text, 'of PostgreSQL, granted to {APP_RO
  WHERE p.oid < {FIRST_OWN_OID} AND (a.grantee = '{APP_ROLE}'::regrole OR a.grantee = 0 AND EXISTS (
        SELECT FROM pg_init_privs i WHERE i.classoid = 'pg_proc'::regclass AND i.objoid = p.oid
           AND NOT EXISTS (SELECT FROM aclexplode(i.initprivs) AS b WHERE b.grantee = 0)))
+UNION ALL
+SELECT 'function', p.oid::regprocedure::text, 'of PostgreSQL, replaced' FROM pg_proc p JOIN pg_language l
+    ON l.oid = p.prolang
+ WHERE {OF_POSTGRESQL.format(catalogue="'pg_proc'", oid="p.oid")} AND {REWRITTEN.format(row="p")}
+   -- Whoever runs the server may have granted or taken away the use of what is compiled in.
+   AND (p.proacl IS NULL OR l.lanname NOT IN ('internal', 'c'))
+UNION ALL
+SELECT 'operator', o.oid::regoperator::text, 'of PostgreSQL, changed' FROM pg_operator o
+ WHERE {OF_POSTGRESQL.format(catalogue="'pg_operator'", oid="o.oid")} AND {REWRITTEN.format(row="o")}
+UNION ALL
+SELECT 'cast', format('from %s to %s', c.castsource::regtype, c.casttarget::regtype), 'of PostgreSQL, changed'
+  FROM pg_cast c WHERE {OF_POSTGRESQL.format(catalogue="'pg_cast'", oid="c.oid")} AND {REWRITTEN.format(row="c")}
+UNION ALL
+SELECT 'language', l.lanname, 'changed' FROM pg_language l WHERE l.lanpltrusted AND l.lanname IN ('internal', 'c')
+UNION ALL
+SELECT 'text search', m.mapcfg::regconfig::text, 'changed' FROM pg_ts_config_map m
+ WHERE m.mapcfg < {FIRST_OWN_OID} AND {REWRITTEN.format(row="m")}
+UNION ALL
+SELECT 'function', p.oid::regprocedure::text, 'of an extension, replaced'
+  FROM pg_depend d JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid AND p.proacl IS NULL
+  JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND e.oid = d.refobjid
+ WHERE d.deptype = 'e' AND age(p.xmin) < age(e.xmin)
+UNION ALL
+SELECT 'subscription', subname, 'writes here, past the triggers' FROM pg_subscription
+ WHERE subdbid = (SELECT oid FROM pg_database WHERE datname = current_database())
 UNION ALL
 SELECT 'operator', o.oid::regoperator::text, 'among those of PostgreSQL' FROM pg_operator o
  WHERE o.oprnamespace = 'pg_catalog'::regnamespace AND o.oid >= {FIRST_OWN_OID}

@@ -56,6 +56,7 @@ USER_ADDED = _happening("user.added", "user", "A user was added.", user_id=ID, r
 USER_RENAMED = _happening("user.renamed", "user", "A user got another name.", user_id=ID)
 USER_ENABLED = _happening("user.enabled", "user", "A disabled user was let in again.", user_id=ID)
 USER_DISABLED = _happening("user.disabled", "user", "A user was locked out.", user_id=ID)
+USER_ERASED = _happening("user.erased", "user", "The account of a forgotten person was emptied and closed.", user_id=ID)
 ROLE_CHANGED = _happening("user.role_changed", "user", "A user got another role.", user_id=ID, old=ROLE, new=ROLE)
 PASSWORD_CHANGED = _happening("user.password_changed", "user", "A user got a new password.", user_id=ID)
 TOKEN_ADDED = _happening("token.added", "token", "An access token was made.", token_id=ID, user_id=ID, scope=SCOPE)
@@ -76,6 +77,7 @@ ALL = (
     USER_RENAMED,
     USER_ENABLED,
     USER_DISABLED,
+    USER_ERASED,
     ROLE_CHANGED,
     PASSWORD_CHANGED,
     TOKEN_ADDED,

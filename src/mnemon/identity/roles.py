@@ -116,6 +116,15 @@ def user_actor_id(user_id: UUID) -> str:
     return f"user:{user_id}"
 
 
+def user_of(actor_id: str) -> UUID | None:
+    """Whose account a pseudonym means; None for whatever is none."""
+    try:
+        user_id = UUID(actor_id.removeprefix("user:"))
+    except ValueError:
+        return None
+    return user_id if actor_id == user_actor_id(user_id) else None
+
+
 def has_credential(actor_id: str) -> bool:
     """Whether it names somebody who came through a door, and not whoever sits at the machine."""
     return actor_id.startswith(("user:", "token:"))

@@ -40,6 +40,12 @@ class Actor:
     trust_level: str | None = None
     ip_address: str | None = None
 
+    @property
+    def person_id(self) -> str:
+        """Whose words it says: an agent says those of whoever it acts for."""
+        behalf = self.on_behalf_of
+        return behalf.id if self.type == "agent" and behalf is not None else self.id
+
 
 SYSTEM = Actor("system", "mnemon", "Mnemon")
 

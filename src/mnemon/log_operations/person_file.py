@@ -7,15 +7,16 @@ from uuid import UUID
 
 from pydantic import Field
 
-from mnemon.documents.access import Reader
+from mnemon.documents.access import Reader, read_as
 from mnemon.documents.events import document_of
 from mnemon.errors import InvalidRequest, NotFound
-from mnemon.identity.roles import Action, user_actor_id
+from mnemon.identity.roles import Action, user_of
 from mnemon.identity.tokens import AccessToken, list_tokens
 from mnemon.identity.users import User, user_by_id
 from mnemon.log.events import Event
 from mnemon.log.read.merged import ALL_LEGAL_ENTITIES
 from mnemon.log.read.streams import Stream
+from mnemon.log_operations.belongings import OwnDocument, OwnMemory, OwnMessage, belongings_of
 from mnemon.log_operations.erasures import SubjectId
 from mnemon.log_operations.fields import NO_TOOLS, Parts, person_of
 from mnemon.log_operations.shown import shown_data
@@ -25,7 +26,6 @@ from mnemon.semantics.outputs import EventOut
 from mnemon.semantics.search.collect import collect
 
 PAGE = 1000
-ACCOUNT = "user:"
 GivenName = Annotated[str, Field(min_length=2, max_length=200)]
 
 
@@ -36,8 +36,8 @@ class PersonFileAsked(Input):
     names: list[GivenName] = Field(
         default_factory=list,
         max_length=20,
-        description="Names they are written by, to find what was read about them in documents; their account's name is "
-        "looked for anyway.",
+        description="Names they are written by, to find what was read about them in documents, and addresses that they "
+        "write mail from; those of their account are looked for anyway.",
     )
 
 
@@ -74,7 +74,10 @@ class PersonFile(Output):
     values: list[HeldValue] = Field(description="What the log says of them: memory and questions too.")
     acts: list[Act] = Field(description="Every event that they caused.")
     statements: list[EventOut] = Field(description="Semantic events that name them, with the words that prove each.")
-    complete: bool = Field(description="False if more statements name them than one file holds.")
+    documents: list[OwnDocument] = Field(description="Documents that they brought, the newest first.")
+    memory: list[OwnMemory] = Field(description="Memory objects that are theirs, whomever they are about.")
+    messages: list[OwnMessage] = Field(description="Messages of mailing lists from their addresses.")
+    complete: bool = Field(description="False if there is more of something than one file holds.")
 
 
 @operation(
@@ -86,10 +89,12 @@ async def person_file(mnemon: Parts, caller: Caller, asked: PersonFileAsked) -> 
 
     Everyone may have their own; another's is for administrators. What was erased is not in it, nor documents and
     memory objects that whoever asks may not read: whoever runs `mnemon privacy file` at the machine has those too.
+    Of a private document that is theirs it says that it is there, for an administrator may purge it.
     """
     subject = _whose(caller, asked.subject_id)
     account, tokens = await _account(mnemon, caller.tenant_id, subject)
     actors = [subject, *(f"token:{one.token_id}" for one in tokens)]
+    addresses = [account.email] if account else []
     acts = [act for actor in actors for act in await _acts(mnemon, caller.tenant_id, actor)]
     values = [
         HeldValue(
@@ -98,13 +103,19 @@ async def person_file(mnemon: Parts, caller: Caller, asked: PersonFileAsked) -> 
         )
         async for one in shown_data(mnemon, caller, subject)
     ]  # fmt: skip
-    if account is None and not acts and not values and not await _was_known(mnemon, caller.tenant_id, subject):
+    addresses += [one for one in asked.names if "@" in one]
+    async with mnemon.database.transaction(caller.tenant_id) as tx:
+        await read_as(tx, Reader.of(caller.actor))
+        theirs = await belongings_of(tx, actors, addresses, everything=caller.principal is None)
+    is_held = account or acts or values or theirs.documents or theirs.memory
+    if not is_held and not await _was_known(mnemon, caller.tenant_id, subject):
         raise NotFound(f"Nothing is held about {subject!r}: see `mnemon privacy subjects`.", subject_id=subject)
     names = dict.fromkeys([*asked.names, *([account.name] if account else [])])
     statements, complete = await _statements(mnemon, caller, list(names))
     return PersonFile(
         subject_id=subject, made_at=datetime.now(UTC), account=account, tokens=tokens, values=values,
-        acts=sorted(acts, key=lambda act: act.recorded_at), statements=statements, complete=complete,
+        acts=sorted(acts, key=lambda act: act.recorded_at), statements=statements, documents=theirs.documents,
+        memory=theirs.memory, messages=theirs.messages, complete=complete and theirs.complete,
     )  # fmt: skip
 
 
@@ -120,11 +131,8 @@ def _whose(caller: Caller, subject: str | None) -> str:
 
 
 async def _account(mnemon: Parts, tenant: UUID, subject: str) -> tuple[User | None, list[AccessToken]]:
-    try:
-        user_id = UUID(subject.removeprefix(ACCOUNT)) if subject.startswith(ACCOUNT) else None
-    except ValueError:
-        user_id = None
-    if user_id is None or user_actor_id(user_id) != subject:
+    user_id = user_of(subject)
+    if user_id is None:
         return None, []
     async with mnemon.database.transaction(tenant) as tx:
         try:

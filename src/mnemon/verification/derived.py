@@ -9,6 +9,9 @@ from mnemon.log.project.lens_states import LensStanding
 from mnemon.log.read.pattern import find_next
 from mnemon.verification.findings import CheckReport, VerifyTask
 
+# Seconds: for so long another replay of a lens is waited for, which may be an honest one.
+PATIENCE = 60.0
+
 
 async def check_lenses(task: VerifyTask, report: CheckReport) -> None:
     """A lens whose rows have the hash that the last replay gave, and nothing has happened to since, is not replayed."""
@@ -16,7 +19,7 @@ async def check_lenses(task: VerifyTask, report: CheckReport) -> None:
     for standing in await task.parts.projector.list(task.tenant):
         lens = standing.lens
         before = known.get(lens.name)
-        if standing.status in ("outdated", "rebuilding"):
+        if standing.status == "outdated":
             _check_version(report, standing, before)
             continue
         partitions = await task.parts.log.list_partitions(task.tenant)
@@ -25,8 +28,15 @@ async def check_lenses(task: VerifyTask, report: CheckReport) -> None:
             report.remembered[lens.name] = before
             continue
         try:
-            verified = await task.parts.projector.verify(task.tenant, lens.name)
+            verified = await task.parts.projector.verify(task.tenant, lens.name, wait=PATIENCE)
         except Conflict:
+            report.find(
+                f"lens {lens.name}",
+                f"It was not compared: for {PATIENCE:.0f} s another session has said that it replays it. Verify again; "
+                "if that lasts, look who holds an advisory lock in pg_locks.",
+            )
+            if before:
+                report.remembered[lens.name] = before
             continue
         report.checked += verified.events
         if not verified.matches:
@@ -43,7 +53,7 @@ def _check_version(report: CheckReport, standing: LensStanding, before: dict[str
     """Rows of another version are about to be made anew, and then looked at; of an earlier one than before, never."""
     if before:
         report.remembered[standing.lens.name] = before
-    if before and standing.state and not standing.state.rebuilding and before["version"] == standing.lens.version:
+    if before and standing.state and before["version"] == standing.lens.version:
         report.find(
             f"lens {standing.lens.name}",
             f"Its rows are said to be of version {standing.state.version}, and were of {before['version']}: nobody "

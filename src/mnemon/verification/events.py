@@ -9,7 +9,7 @@ COUNT: dict[str, Any] = {"type": "integer", "minimum": 0}
 VERIFIED = declare(
     EventType(
         type="integrity.verified",
-        description="Log, lenses, files, texts, rows of identity, places and the guards of the database were checked.",
+        description="Log, lenses, files, texts, rows of identity, places, keys and the database's guards were checked.",
         data_schema={
             "type": "object",
             "required": ["intact", "complete", "findings", "parts", "found", "heads", "lenses"],
@@ -22,6 +22,7 @@ VERIFIED = declare(
                 "heads": {"type": "object"},
                 "lenses": {"type": "object"},
                 "places": {"type": "object"},
+                "keys": {"type": "object"},
             },
             "additionalProperties": False,
         },

@@ -10,6 +10,7 @@ from uuid import UUID
 from mnemon.documents.intake.files import Files
 from mnemon.log.proof.witnesses import Witnesses
 from mnemon.log_operations.fields import Parts
+from mnemon.settings import Settings
 from mnemon.work.schedule import Schedule
 
 # Something that is wrong throughout would fill the report; the first places are what matters.
@@ -27,6 +28,8 @@ class Verifiable(Parts, Protocol):
     def files(self) -> Files: ...
     @property
     def schedules(self) -> Sequence[Schedule]: ...
+    @property
+    def settings(self) -> Settings: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Who was forgotten: the records of erasures and redactions, the keys of people and documents, and the erasure list."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from mnemon.documents.events import PURGED
@@ -14,7 +14,10 @@ from mnemon.verification.findings import NIGHTS, CheckReport, VerifyTask
 from mnemon.verification.reads import PAGE, events_of, rows_of
 
 ERASURES = """
-SELECT erasure_id, subject_id, reason, requested_by, decided_by FROM mnemon.erasures
+SELECT erasure_id, subject_id, reason, reference, requested_by, decided_by,
+       CASE WHEN status = 'completed' THEN events_affected END AS events_affected,
+       CASE WHEN status = 'completed' THEN lenses_rebuilt END AS lenses_rebuilt
+  FROM mnemon.erasures
  WHERE tenant_id = %s AND status IN ('key_destroyed', 'completed')
 """
 REDACTIONS = """
@@ -51,49 +54,71 @@ SELECT bool_and(list_id = %(list)s) IS NOT FALSE AS only_one,
   FROM mnemon.erasure_lists
 """
 DOCUMENT = "document:"
+KINDS = (
+    privacy.ERASURE_REQUESTED, privacy.SUBJECT_ERASED, privacy.ERASURE_COMPLETED, privacy.SUBJECT_READMITTED,
+    privacy.ERASURE_REPEATED, privacy.PAYLOAD_REDACTED, PURGED,
+)  # fmt: skip
 
 
-async def check_forgotten(task: VerifyTask, report: CheckReport, names: Iterable[str]) -> None:
+async def check_forgotten(task: VerifyTask, report: CheckReport, names: Sequence[str]) -> None:
     told = await _told(task, names)
-    await _check_erasures(task, report, told)
+    await _check_erasures(task, report, told, names)
     await _check_redactions(task, report, told)
     await _check_destroyed(task, report, told)
     await _check_keys(task, report)
     await _check_list(task, report)
 
 
-async def _told(task: VerifyTask, names: Iterable[str]) -> dict[str, list[Event]]:
+async def _told(task: VerifyTask, names: Sequence[str]) -> dict[str, list[Event]]:
     """What the log tells of erasures and redactions, by type."""
-    kinds = (privacy.SUBJECT_ERASED, privacy.SUBJECT_READMITTED, privacy.ERASURE_REPEATED, privacy.PAYLOAD_REDACTED)
-    told: dict[str, list[Event]] = {one.type: [] for one in (*kinds, PURGED)}
+    told: dict[str, list[Event]] = {one.type: [] for one in KINDS}
     for name in names:
         for kind in told:
             told[kind] += [event async for event in events_of(task, name, kind)]
     return told
 
 
-async def _check_erasures(task: VerifyTask, report: CheckReport, told: dict[str, list[Event]]) -> None:
-    rows = await rows_of(task, ERASURES)
-    there = {row.pop("erasure_id"): row for row in rows}
-    erased = {
-        event.data["erasure_id"]: {
-            "subject_id": event.data["subject_id"],
-            "reason": event.data["reason"],
-            "requested_by": event.envelope["actor"]["id"],
-            "decided_by": event.envelope.get("approved_by"),
-        }
-        for event in told[privacy.SUBJECT_ERASED.type]
-    }
+async def _check_erasures(
+    task: VerifyTask, report: CheckReport, told: dict[str, list[Event]], names: Sequence[str]
+) -> None:
+    there = await _records(task)
+    erased = _erased(told)
     report.checked += len(there)
-    for one in sorted(there.keys() | erased.keys()):
-        if there.get(one) != erased.get(one):
-            report.find(f"erasure {one}", "Its record and the log do not agree: whether, whom, by whom, and why.")
+    if differing := {one for one in there.keys() | erased.keys() if there.get(one) != erased.get(one)}:
+        # One may have come between the two looks; what was changed behind our back stays so.
+        there, erased = await _records(task), _erased(await _told(task, names))
+        differing = {one for one in differing if there.get(one) != erased.get(one)}
+    for one in sorted(differing):
+        report.find(
+            f"erasure {one}", "Its record and the log do not agree: whether, whom, by whom, why, and what was done."
+        )
     readmitted = {event.data["subject_id"] for event in told[privacy.SUBJECT_READMITTED.type]}
     gone = [row["subject_id"] for row in erased.values() if row["subject_id"] not in readmitted]
     for row in await rows_of(task, LIVING, gone):
         report.find(f"person {row['subject_id']}", "They were erased, and have a key again that no event tells of.")
     for row in await rows_of(task, KEYLESS):
         report.find(f"person {row['subject_id']}", "Their key is gone, and no erasure tells why.")
+
+
+async def _records(task: VerifyTask) -> dict[str, dict[str, Any]]:
+    return {row.pop("erasure_id"): row for row in await rows_of(task, ERASURES)}
+
+
+def _erased(told: dict[str, list[Event]]) -> dict[str, dict[str, Any]]:
+    references = {one.data["erasure_id"]: one.data.get("reference") for one in told[privacy.ERASURE_REQUESTED.type]}
+    completed = {one.data["erasure_id"]: one.data for one in told[privacy.ERASURE_COMPLETED.type]}
+    return {
+        event.data["erasure_id"]: {
+            "subject_id": event.data["subject_id"],
+            "reason": event.data["reason"],
+            "reference": references.get(event.data["erasure_id"]),
+            "requested_by": event.envelope["actor"]["id"],
+            "decided_by": event.envelope.get("approved_by"),
+            "events_affected": completed.get(event.data["erasure_id"], {}).get("events_affected"),
+            "lenses_rebuilt": completed.get(event.data["erasure_id"], {}).get("lenses_rebuilt"),
+        }
+        for event in told[privacy.SUBJECT_ERASED.type]
+    }
 
 
 async def _check_redactions(task: VerifyTask, report: CheckReport, told: dict[str, list[Event]]) -> None:

@@ -51,7 +51,8 @@ class _Told:
             case identity.TOKEN_ADDED.type:
                 self.tokens[data["token_id"]] = {"revoked": False, "seal": data.get("seal")}
             case identity.TOKEN_REVOKED.type:
-                self.tokens.setdefault(data["token_id"], {})["revoked"] = True
+                token = self.tokens.setdefault(data["token_id"], {})
+                token.update(revoked=True, seal=data.get("seal", token.get("seal")))
             case identity.LINK_ADDED.type:
                 self.links.add(data.get("seal", ""))
             case identity.APPROVAL_REQUESTED.type:
@@ -70,8 +71,8 @@ class _Told:
         user["seal"] = data.get("seal", user.get("seal"))
         if kind == identity.ROLE_CHANGED.type:
             user["role"] = data["new"]
-        if kind in (identity.USER_DISABLED.type, identity.USER_ENABLED.type):
-            user["disabled"] = kind == identity.USER_DISABLED.type
+        if kind in (identity.USER_DISABLED.type, identity.USER_ERASED.type, identity.USER_ENABLED.type):
+            user["disabled"] = kind != identity.USER_ENABLED.type
 
 
 async def check_people(task: VerifyTask, report: CheckReport) -> None:

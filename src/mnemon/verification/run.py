@@ -21,6 +21,7 @@ from mnemon.verification.derived import check_lenses, check_snapshots
 from mnemon.verification.events import VERIFIED
 from mnemon.verification.findings import NIGHTS, CheckReport, Portion, Verifiable, VerifyFinding, VerifyTask
 from mnemon.verification.guards import check_guards
+from mnemon.verification.home_keys import check_home_keys
 from mnemon.verification.log_rows import check_log_rows
 from mnemon.verification.people import check_people
 from mnemon.verification.places import check_places
@@ -36,6 +37,7 @@ CHECKS: Mapping[str, TenantCheck] = {
     "people": check_people,
     "places": check_places,
     "content": check_content,
+    "keys": check_home_keys,
 }
 # What the event tells of each finding; the rest is in the answer and in the job's result.
 RECORDED_FINDINGS = 20
@@ -168,6 +170,7 @@ def _event(made: VerificationReport, before: Mapping[str, Any], actor: Actor) ->
     remembered = {
         "heads": checks["log"].remembered if not checks["log"].findings else before.get("heads", {}),
         "lenses": checks["lenses"].remembered,
+        "keys": checks["keys"].remembered or before.get("keys", {}),
     }
     if any(one.where == "places" for one in checks["places"].findings):  # it came to no end
         remembered |= {"places": before["places"]} if "places" in before else {}

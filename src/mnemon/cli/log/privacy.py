@@ -149,7 +149,9 @@ def _print_file(held: PersonFile) -> None:
     rows = [(one.recorded_at, one.type, one.field, one.value) for one in held.values]
     table(["Recorded", "Event", "Field", "Value"], rows, "The log holds nothing readable.")
     named = counted(len(held.statements), "semantic event")
-    say(f"{counted(len(held.acts), 'event')} of theirs, {named} that name them. Everything: --json")
+    say(f"{counted(len(held.acts), 'event')} of theirs, {named} that name them.")
+    brought, kept = counted(len(held.documents), "document"), counted(len(held.memory), "memory object")
+    say(f"{brought}, {kept} and {counted(len(held.messages), 'message')} of theirs. Everything: --json")
 
 
 command(

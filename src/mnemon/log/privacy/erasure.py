@@ -1,8 +1,10 @@
 """Erasure: one person asks, another approves, the key is destroyed, and what was derived from it is made anew."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -61,6 +63,8 @@ DESTROYED = """
 SELECT max(generation) AS generation, max(destroyed_at) AS at FROM mnemon.subject_keys
  WHERE tenant_id = %s AND subject_id = %s AND destroyed_at IS NOT NULL
 """
+# How the names of schedules begin, which are nobody.
+SCHEDULES = "mnemon:"
 FAILED = "UPDATE mnemon.erasures SET last_error = %s WHERE tenant_id = %s AND erasure_id = %s"
 
 log = logger(__name__)
@@ -68,6 +72,12 @@ log = logger(__name__)
 # Called once the keys of some people are gone, with every event that was sealed with them; makes anew what was derived
 # from those, and returns the names of the lenses it rebuilt. It may be called again for the same people.
 OnErased = Callable[[UUID, Sequence[str], Sequence[AffectedEvent]], Awaitable[Sequence[str]]]
+# The other ids that a person acts under, which go with them; None for who has no account. In a tenant's transaction.
+AlsoKnownAs = Callable[[Connection, str], Awaitable[Sequence[str] | None]]
+
+
+async def _no_account(connection: Connection, subject_id: str) -> Sequence[str] | None:
+    return None
 
 
 class Erasure(BaseModel):
@@ -97,6 +107,7 @@ class Erasures:
         self._keys = keys
         self._listed = listed
         self.on_erased: list[OnErased] = []
+        self.also_known_as: AlsoKnownAs = _no_account
 
     async def request(
         self, tenant: UUID, subject_id: str, *, reason: str, requested_by: str, reference: str | None = None
@@ -108,10 +119,11 @@ class Erasures:
             connection = transaction.connection
             await connection.execute(ONE_REQUEST, (str(tenant), subject_id))
             people = await page_of_people(connection, tenant, 1, only=subject_id)
-            if not people:
+            if not people and await self.also_known_as(connection, subject_id) is None:
                 raise NotFound(f"The log holds no personal data of {subject_id}.", subject_id=subject_id)
             last = await _one(connection, LAST_OF, tenant, subject_id)
-            if last is not None and (people[0].erased_at is not None or last.status == "requested"):
+            gone = people and people[0].erased_at is not None
+            if last is not None and (gone or last.status == "requested"):
                 return last
             erasure_id = new_ulid()
             await connection.execute(ADD, (tenant, erasure_id, subject_id, reason, reference, requested_by))
@@ -122,10 +134,18 @@ class Erasures:
             return await self._found(connection, tenant, erasure_id)
 
     async def approve(self, tenant: UUID, erasure_id: str, *, approved_by: str) -> Erasure:
-        """Destroy the key and see to all that was derived from it. What was interrupted is taken up again."""
+        """Destroy the key and see to all that was derived from it. What was interrupted is taken up again.
+
+        The keys of other ids that the person acts under go with it, each with an entry of its own.
+        """
         erasure = await retry_on_conflict(lambda: self._destroy(tenant, erasure_id, approved_by))
-        self._keys.forget(tenant, [erasure.subject_id])
-        return await self._complete(tenant, erasure) if erasure.status == "key_destroyed" else erasure
+        if erasure.status != "key_destroyed":
+            return erasure
+        asked = await self._ask_for_others(tenant, erasure)
+        others = [await retry_on_conflict(partial(self._destroy, tenant, one, approved_by)) for one in asked]
+        erased = [*(one for one in others if one.status == "key_destroyed"), erasure]
+        self._keys.forget(tenant, [one.subject_id for one in erased])
+        return await self._complete(tenant, erased)
 
     async def decline(self, tenant: UUID, erasure_id: str, *, declined_by: str) -> Erasure:
         """Close a request without an erasure; who made it may take it back."""
@@ -156,6 +176,21 @@ class Erasures:
             data = {"subject_id": subject_id, "generation": generation, "reason": reason}
             await transaction.append([_about(events.SUBJECT_READMITTED, subject_id, by, data)])
         return generation
+
+    async def _ask_for_others(self, tenant: UUID, erasure: Erasure) -> list[str]:
+        """Not where only a term ended: that of each key is looked at by itself."""
+        if erasure.requested_by.startswith(SCHEDULES):
+            return []
+        async with self._log.database.transaction(tenant) as connection:
+            others = await self.also_known_as(connection, erasure.subject_id) or ()
+        asked = []
+        for one in others:
+            with suppress(NotFound):
+                made = await self.request(
+                    tenant, one, reason=erasure.reason, reference=erasure.reference, requested_by=erasure.requested_by
+                )
+                asked.append(made.erasure_id)
+        return asked
 
     async def _destroy(self, tenant: UUID, erasure_id: str, approved_by: str) -> Erasure:
         async with self._log.transaction(tenant) as transaction:
@@ -198,18 +233,25 @@ class Erasures:
                 await connection.execute(ONE_WRITES)
                 await asyncio.to_thread(self._listed.add, [line])
 
-    async def _complete(self, tenant: UUID, erasure: Erasure) -> Erasure:
+    async def _complete(self, tenant: UUID, erasures: Sequence[Erasure]) -> Erasure:
+        """All of one person's, the one that was asked for last."""
         async with self._log.database.transaction(tenant) as connection:
-            affected = await affected_events(connection, tenant, erasure.subject_id)
+            affected = {one.erasure_id: await affected_events(connection, tenant, one.subject_id) for one in erasures}
+        every = [event for events in affected.values() for event in events]
         rebuilt: set[str] = set()
         for hook in self.on_erased:
             try:
-                rebuilt |= set(await hook(tenant, [erasure.subject_id], affected))
+                rebuilt |= set(await hook(tenant, [one.subject_id for one in erasures], every))
             except Exception as failure:
                 # The key is gone all the same. What is left to do is written down, and done by the next approval.
-                await self._note(tenant, erasure.erasure_id, f"{type(failure).__name__}: {failure}"[:500])
-                log.error("privacy.erasure_incomplete", erasure_id=erasure.erasure_id, error=type(failure).__name__)
+                for one in erasures:
+                    await self._note(tenant, one.erasure_id, f"{type(failure).__name__}: {failure}"[:500])
+                    log.error("privacy.erasure_incomplete", erasure_id=one.erasure_id, error=type(failure).__name__)
                 raise
+        done = [await self._complete_one(tenant, one, len(affected[one.erasure_id]), rebuilt) for one in erasures]
+        return done[-1]
+
+    async def _complete_one(self, tenant: UUID, erasure: Erasure, affected: int, rebuilt: Collection[str]) -> Erasure:
         async with self._log.transaction(tenant) as transaction:
             current = await self._found(transaction.connection, tenant, erasure.erasure_id, lock=True)
             if current.status == "completed":
@@ -222,7 +264,7 @@ class Erasures:
                         erasure.erasure_id,
                         erasure.subject_id,
                         erasure.requested_by,
-                        events_affected=len(affected),
+                        events_affected=affected,
                         lenses_rebuilt=sorted(rebuilt),
                     )
                 ]
@@ -255,7 +297,7 @@ def _about(kind: EventType, subject_id: str, by: str, data: Any, approved_by: st
         type=kind.type,
         data=data,
         # The schedule that enforces terms is nobody.
-        actor=Actor("system" if by.startswith("mnemon:") else "human", by),
+        actor=Actor("system" if by.startswith(SCHEDULES) else "human", by),
         approved_by=approved_by,
         entities=[EntityReference("person", subject_id)],
     )

@@ -119,8 +119,12 @@ class Privacy:
             return await affected_events(connection, tenant, subject_id)
 
     async def data_of(self, tenant: UUID, subject_id: str) -> AsyncIterator[PersonalData]:
-        """All that the log holds about a person, as they may ask to see; what is erased is left out."""
-        for one in await self.affected(tenant, subject_id):
+        """All that the log holds about a person, as they may ask to see, also under the other ids that they act under;
+        what is erased is left out."""
+        async with self._database.transaction(tenant) as connection:
+            others = await self.erasures.also_known_as(connection, subject_id) or ()
+            held = [one for name in (subject_id, *others) for one in await affected_events(connection, tenant, name)]
+        for one in held:
             wanted = Filter(from_sequence=one.sequence, to_sequence=one.sequence)
             page = await self.log.read_page(tenant, wanted=wanted, legal_entity=one.legal_entity, limit=1)
             [event] = page.events

@@ -106,9 +106,10 @@ class Projector:
         self._current.add((tenant, name))
         return rebuilt
 
-    async def verify(self, tenant: UUID, name: str) -> LensVerified:
-        """Make the rows anew beside those that serve, and compare; nothing is exchanged."""
-        return await Rebuild(self._events, tenant, self._lens(name)).verify()
+    async def verify(self, tenant: UUID, name: str, *, wait: float = 0) -> LensVerified:
+        """Make the rows anew beside those that serve, and compare; nothing is exchanged. `wait` so many seconds for
+        who replays it now."""
+        return await Rebuild(self._events, tenant, self._lens(name)).verify(wait)
 
     async def state_hash(self, tenant: UUID, name: str) -> bytes:
         """Of the rows as they are now."""

@@ -1,12 +1,15 @@
 """Rebuilding a lens from the log, while the old rows serve; then one transaction puts the new ones in their place."""
 
 import asyncio
+import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 from uuid import UUID
+
+import psycopg
 
 from mnemon.db.database import Connection, connect
 from mnemon.errors import Conflict
@@ -26,9 +29,11 @@ BATCH = 1000
 # With so few left, the rest is replayed while writers of the lens wait.
 SHORT = 1000
 REPORT_SECONDS = 0.5
+FOR_EVER = math.inf
 
 TAKE_TURNS = "SELECT pg_try_advisory_lock(hashtextextended(%s, 1)) AS mine"
 WAIT_FOR_TURN = "SELECT true AS mine FROM pg_advisory_lock(hashtextextended(%s, 1))"
+WAIT_AT_MOST = "SELECT set_config('lock_timeout', %s, false)"
 LET_GO = "SELECT pg_advisory_unlock(hashtextextended(%s, 1))"
 ALONE = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 SET_TENANT = "SELECT set_config('mnemon.tenant', %s, false)"
@@ -110,33 +115,46 @@ class Rebuild:
 
         If another process rebuilds them now, this one is refused, or waits to do it over.
         """
-        digest, seconds = await self._alone(lambda session: self._until_undisturbed(session, from_snapshot), wait)
+        patience = FOR_EVER if wait else 0
+        digest, seconds = await self._alone(lambda session: self._until_undisturbed(session, from_snapshot), patience)
         SECONDS.labels(self._lens.name).observe(seconds)
         log.info("lens.rebuilt", lens=self._lens.name, tenant_id=str(self._tenant), events=self._done, seconds=seconds)
         return Rebuilt(self._lens.name, self._done, seconds, digest)
 
-    async def verify(self) -> LensVerified:
+    async def verify(self, wait: float = 0) -> LensVerified:
         """Replay the whole log into the private copy and compare it with the rows that serve, row by row."""
         self._comparing = True
-        (stored, replayed), seconds = await self._alone(self._compare, wait=False)
+        (stored, replayed), seconds = await self._alone(self._compare, wait)
         same = stored == replayed
         say = log.info if same else log.warning
         say("lens.verified", lens=self._lens.name, tenant_id=str(self._tenant), events=self._done, same=same)
         return LensVerified(self._lens.name, self._done, seconds, stored, replayed)
 
-    async def _alone(self, work: Callable[[Connection], Awaitable[Answer]], wait: bool) -> tuple[Answer, float]:
+    async def _alone(self, work: Callable[[Connection], Awaitable[Answer]], wait: float) -> tuple[Answer, float]:
         """In a session of its own, while no other process replays this lens."""
         started = time.monotonic()
         server = self._events.database.server
         key = lock_key(self._lens.name, self._tenant)
         async with await connect(server, server.app_conninfo) as session:
             await session.execute(SET_TENANT, (str(self._tenant),))
-            row = await (await session.execute(WAIT_FOR_TURN if wait else TAKE_TURNS, (key,))).fetchone()
-            if row is None or not row["mine"]:
+            if not await self._took_turn(session, key, wait):
                 raise Conflict(f"The lens {self._lens.name} is being rebuilt or verified already: wait for that.")
             answer = await work(session)
             await session.execute(LET_GO, (key,))
         return answer, time.monotonic() - started
+
+    @staticmethod
+    async def _took_turn(session: Connection, key: str, wait: float) -> bool:
+        if not wait:
+            row = await (await session.execute(TAKE_TURNS, (key,))).fetchone()
+            return row is not None and bool(row["mine"])
+        try:
+            await session.execute(WAIT_AT_MOST, ("0" if wait == FOR_EVER else f"{wait * 1000:.0f}ms",))
+            await session.execute(WAIT_FOR_TURN, (key,))
+            await session.execute(WAIT_AT_MOST, ("0",))
+        except psycopg.errors.LockNotAvailable:
+            return False
+        return True
 
     async def _until_undisturbed(self, session: Connection, from_snapshot: bool) -> bytes:
         while True:

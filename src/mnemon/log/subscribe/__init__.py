@@ -9,7 +9,7 @@ A subscription has a cursor per partition. Three engines move it, and all of the
 3. `parking`        events that failed, and those of the same entities that wait behind them
 4. `settling`       what the end of an attempt does to cursor, parked events and circuit
 5. `failures`       the count of failures, where the circuit breaks, and error texts without names
-6. `positions`      how far a subscription has come, partition by partition
+6. `positions`, `lag`  how far a subscription has come, partition by partition; how far behind all are, for metrics
 7. `ready`, `dispatch`  which partitions have something to do, and the loop that works on them
 8. `handling`, `delivery`  one event to a handler within its time; one partition in order, under a lease
 9. `offers`, `gathering`, `pull`  what a subscriber may be given, one look at all partitions, fetch and settle

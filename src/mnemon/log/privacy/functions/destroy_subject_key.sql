@@ -15,6 +15,11 @@ BEGIN
       WHERE k.tenant_id = tenant AND k.subject_id = asked.subject_id AND k.destroyed_at IS NULL FOR UPDATE;
     UPDATE mnemon.subject_keys k SET key_id = NULL, wrapped_key = NULL, destroyed_at = clock_timestamp()
      WHERE k.tenant_id = tenant AND k.subject_id = asked.subject_id AND k.destroyed_at IS NULL;
+    -- Whoever has an account and nothing in the log is forgotten too, and must not come back as someone new.
+    INSERT INTO mnemon.subject_keys (tenant_id, subject_id, generation, destroyed_at)
+    SELECT tenant, asked.subject_id, 1, clock_timestamp()
+     WHERE NOT EXISTS (SELECT FROM mnemon.subject_keys k
+                        WHERE k.tenant_id = tenant AND k.subject_id = asked.subject_id);
     UPDATE mnemon.erasures e
        SET status = 'key_destroyed', decided_by = approver, decided_at = clock_timestamp(),
            key_destroyed_at = clock_timestamp(),
