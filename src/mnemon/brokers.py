@@ -1,8 +1,12 @@
 """The clients of brokers, which are extras and load late."""
 
+import asyncio
 from typing import Any
 
 from mnemon.errors import BadSettings
+
+# A client that finds a broker which came back by itself also looks for one that never was, for ever.
+CONNECTED_WITHIN = 10.0
 
 
 def amqp_library() -> Any:
@@ -24,16 +28,26 @@ def nats_library() -> Any:
 
 
 async def nats_connected(servers: list[str]) -> Any:
-    """A connection that finds a broker which came back by itself."""
-    nats = nats_library()
+    """A connection that finds a broker which came back by itself, once there was one; else ConnectionError."""
+    client, said = nats_library().NATS(), ""
 
-    async def said(failure: Exception) -> None:
-        """What goes wrong is told by whoever asks for something."""
+    async def note(failure: Exception) -> None:
+        """What goes wrong later is told by whoever asks for something."""
+        nonlocal said
+        said = str(failure) or type(failure).__name__
 
-    return await nats.connect(
-        servers, connect_timeout=2, max_reconnect_attempts=-1, reconnect_time_wait=0.2, allow_reconnect=True,
-        error_cb=said,
-    )  # fmt: skip
+    try:
+        async with asyncio.timeout(CONNECTED_WITHIN):
+            await client.connect(
+                servers, connect_timeout=2, max_reconnect_attempts=-1, reconnect_time_wait=0.2, allow_reconnect=True,
+                error_cb=note,
+            )  # fmt: skip
+    except BaseException as failure:
+        await client.close()
+        if isinstance(failure, TimeoutError):
+            raise ConnectionError(f"no server answered within {CONNECTED_WITHIN:g} s: {said or 'silence'}") from None
+        raise
+    return client
 
 
 async def stream_declared(streams: Any, **config: Any) -> None:
