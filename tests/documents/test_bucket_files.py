@@ -11,7 +11,7 @@ import pytest
 from mnemon.app import Mnemon
 from mnemon.bucket_versions import remove_below, remove_earlier, remove_for_good
 from mnemon.buckets import BucketAddress, BucketRefused, ObjectBucket, ObjectVersion
-from mnemon.cli.bucket_backups import backup_from, backup_to
+from mnemon.cli.bucket_backups import backup_from, backup_to, place_of
 from mnemon.documents.intake.choose_files import files_for
 from mnemon.documents.intake.files import Files
 from mnemon.documents.intake.sweep import Ages, sweep
@@ -180,6 +180,19 @@ def test_a_backup_goes_to_a_bucket_and_comes_back(store: ObjectStore) -> None:
         pass
     with backup_to("monday.backup") as here:
         assert here == Path("monday.backup").absolute()
+
+
+def test_a_name_alone_is_one_in_the_bucket_that_the_settings_have_for_backups(store: ObjectStore) -> None:
+    setting = store.place.replace("/here", "/backups")
+    with backup_to(place_of("monday.backup", setting)) as file:
+        file.write_bytes(b"of a setting")
+    keys = [one["Key"] for one in store.client().list_objects_v2(Bucket=store.bucket)["Contents"]]
+    assert keys == ["backups/monday.backup"]
+    with backup_from(place_of("monday.backup", setting)) as file:
+        assert file.read_bytes() == b"of a setting"
+    for meant in ("./monday.backup", "/backups/monday.backup", "s3://other/monday.backup"):
+        assert place_of(meant, setting) == meant
+    assert place_of("monday.backup", None) == "monday.backup"
 
 
 def test_packs_of_mails_are_in_the_bucket_and_blanked_for_every_machine(

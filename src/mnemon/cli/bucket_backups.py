@@ -12,6 +12,14 @@ from mnemon.errors import BackupFailed
 SCHEME = "s3://"
 
 
+def place_of(name: str, store: str | None) -> str:
+    """A name alone is one in the bucket that the settings have for backups; whatever has a slash is meant as it is."""
+    if store is None or "/" in name:
+        return name
+    address, question, options = store.partition("?")
+    return f"{address.rstrip('/')}/{name}{question}{options}"
+
+
 @contextmanager
 def backup_to(place: str) -> Iterator[Path]:
     """A file to write the backup to; once it is there, it goes to the bucket if the place is one."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mnemon.cli.bucket_backups import SCHEME, backup_from, backup_to
+from mnemon.cli.bucket_backups import SCHEME, backup_from, backup_to, place_of
 from mnemon.cli.context import on_its_own, opened, run_async, settings_at_home
 from mnemon.cli.output import Json, counted, say, show, table
 from mnemon.db.backup import backup, restore
@@ -75,7 +75,10 @@ def migrate_(as_json: Json = False) -> None:
 def backup_(
     file: Annotated[
         str | None,
-        typer.Argument(help="New file, or s3://bucket/name.backup; by default mnemon-DATE.backup here."),
+        typer.Argument(
+            help="New file, s3://bucket/name.backup, or a name in MNEMON_BACKUP_STORE; by default mnemon-DATE.backup, "
+            "there or here."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -86,12 +89,12 @@ def backup_(
 
     Example: mnemon db backup /backups/monday.backup
     """
-    place = file or f"mnemon-{datetime.now().astimezone():%Y-%m-%d-%H%M%S}.backup"
+    settings = settings_at_home()
+    place = place_of(file or f"mnemon-{datetime.now().astimezone():%Y-%m-%d-%H%M%S}.backup", settings.backup_store)
 
     async def work(target: Path) -> Manifest:
         from mnemon.app import BACKED_UP
 
-        settings = settings_at_home()
         async with open_database(settings) as database:
             keys, folders = BackupKeys(home_of(settings)), Files.of(settings).folders
             return await backup(database.server, target, keys, folders, BACKED_UP)
@@ -110,7 +113,12 @@ def backup_(
 @app.command("restore")
 @on_its_own("A backup has all tenants and their keys.")
 def restore_(
-    file: Annotated[str, typer.Argument(help="A file that `mnemon db backup` wrote, or s3://bucket/name.backup.")],
+    file: Annotated[
+        str,
+        typer.Argument(
+            help="A file that `mnemon db backup` wrote, s3://bucket/name.backup, or a name in MNEMON_BACKUP_STORE."
+        ),
+    ],
     replace: Annotated[bool, typer.Option("--replace", help="Give up what the database holds now.")] = False,
     unsigned: Annotated[
         bool, typer.Option("--unsigned", help="Take a backup that is plain, or not signed by this home, on trust.")
@@ -128,8 +136,10 @@ def restore_(
     Example: mnemon db restore /backups/monday.backup --replace
     """
 
+    settings = settings_at_home()
+    file = place_of(file, settings.backup_store)
+
     async def work(target: Path) -> tuple[Manifest, int]:
-        settings = settings_at_home()
         if not target.exists():
             raise BackupFailed(f"There is no file {target}.", file=str(target))
         listed = ErasureList(home_of(settings))

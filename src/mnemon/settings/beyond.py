@@ -87,6 +87,11 @@ class BeyondSettings(BaseModel):
     archive_store: str | None = setting(
         None, "Bucket for archived payloads, in the same form. Unset: MNEMON_ARCHIVE_FOLDER."
     )
+    backup_store: str | None = setting(
+        None,
+        "Bucket for backups, in the same form: `mnemon db backup` and `mnemon db restore` take a name without a slash "
+        "for one there. Unset: files.",
+    )
     home_store: str | None = setting(
         None,
         "Bucket for what every gateway needs of a home, in the same form: checkpoints, and encrypted all keys and the "
