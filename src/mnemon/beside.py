@@ -6,23 +6,33 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
+import psycopg
+
 from mnemon.app import Mnemon
+from mnemon.bus.carrier import BusCarrier
 from mnemon.bus.choose import bus_carrier
 from mnemon.bus.publishing import BusPublisher
 from mnemon.bus.receiving import receive_for_ever
 from mnemon.documents.guard import guarding
 from mnemon.documents.sources.watching import watching
+from mnemon.errors import MnemonError
 from mnemon.identity.tenants import tenant_by_slug
 from mnemon.log.proof.sealing import sealing
 from mnemon.log.proof.witnesses import witnessed
 from mnemon.reports.delivery.following import RecipientFollower
 from mnemon.schedules import schedules_of
 from mnemon.tasks import end
+from mnemon.telemetry import logger
 from mnemon.work.kinds import JobKind, declared_kinds
 from mnemon.work.transports.announcing import Announcer, announcing
 from mnemon.work.transports.choose import announcing_transport, taking_transport
 from mnemon.work.transports.transport import Transport
 from mnemon.work.worker import Worker
+
+# How often a tenant that is not here is looked for.
+LOOK_SECONDS = 30.0
+
+log = logger(__name__)
 
 
 def worker_of(
@@ -95,17 +105,28 @@ async def on_the_bus(mnemon: Mnemon) -> AsyncIterator[None]:
     publisher = BusPublisher(mnemon.log, carrier, personal=mnemon.settings.bus_personal)
     tasks = [asyncio.create_task(publisher.run())]
     if queue := mnemon.settings.bus_inbound_queue:
-        tenant = await tenant_by_slug(mnemon.database, mnemon.settings.bus_inbound_tenant)
-        receiving = receive_for_ever(
-            mnemon.log, carrier, queue, tenant.tenant_id, mnemon.settings.request_max_bytes
-        )  # fmt: skip
-        tasks.append(asyncio.create_task(receiving))
+        tasks.append(asyncio.create_task(_receive(mnemon, carrier, queue)))
     try:
         yield
     finally:
         for task in tasks:
             await end(task)
         await carrier.close()
+
+
+async def _receive(mnemon: Mnemon, carrier: BusCarrier, queue: str) -> None:
+    """For one tenant. Where it is not here, or not any more, the server serves the others, and says so."""
+    told = False
+    while True:
+        try:
+            tenant = await tenant_by_slug(mnemon.database, mnemon.settings.bus_inbound_tenant)
+        except (psycopg.Error, MnemonError, OSError) as failure:
+            if not told:
+                log.warning("envelopes_have_no_tenant", error=str(failure))
+            told = True
+            await asyncio.sleep(LOOK_SECONDS)
+        else:
+            await receive_for_ever(mnemon.log, carrier, queue, tenant.tenant_id, mnemon.settings.request_max_bytes)
 
 
 @asynccontextmanager

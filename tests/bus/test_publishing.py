@@ -3,27 +3,33 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from typing import Any
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 from uuid import UUID
 
 import orjson
 import pytest
 from prometheus_client import generate_latest
 
+from mnemon import beside
 from mnemon.bus.carrier import BusUnavailable, EnvelopeRefused
 from mnemon.bus.publishing import BusPublisher, subscription_of
 from mnemon.bus.receiving import accept_envelope, receive_for_ever
 from mnemon.db.database import Database
 from mnemon.errors import DatabaseUnavailable
+from mnemon.ids import new_uuid
 from mnemon.log.events import NewEvent
 from mnemon.log.store import EventLog
 from mnemon.log.subscribe import dispatch
 from mnemon.log.subscribe.lag import LagOfAll
 from mnemon.log.subscribe.ready import look
 from mnemon.log.types.event_type import EventType
+from mnemon.settings import Settings
 from mnemon.tasks import end
 from mnemon.telemetry import REGISTRY
 from tests.api.conftest import TESTER
+from tests.brokers import free_port
 from tests.conftest import make_tenant
 from tests.patience import PATIENCE
 from tests.work.conftest import Eventually, eventually
@@ -294,3 +300,28 @@ async def test_what_is_larger_than_a_request_may_be_is_refused(events: EventLog,
 async def test_what_the_log_cannot_take_is_refused(events: EventLog, tenant: UUID, body: bytes) -> None:
     with pytest.raises(EnvelopeRefused):
         await accept_envelope(events, tenant, body)
+
+
+async def test_a_server_serves_the_others_where_the_tenant_of_envelopes_is_not_here(
+    own_events: EventLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may have moved to another database since the setting was written."""
+    wanted: asyncio.Future[UUID] = asyncio.get_running_loop().create_future()
+
+    async def receive(events: EventLog, carrier: Any, queue: str, tenant: UUID, most_bytes: int) -> None:
+        wanted.set_result(tenant)
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(beside, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(beside, "receive_for_ever", receive)
+    tenant = new_uuid()
+    settings = Settings(
+        home=tmp_path, bus="nats", nats_url=f"nats://127.0.0.1:{free_port()}", bus_inbound_queue="orders",
+        bus_inbound_tenant=f"t-{tenant.hex}",
+    )  # fmt: skip
+    mnemon = SimpleNamespace(settings=settings, log=own_events, database=own_events.database)
+    async with beside.on_the_bus(cast(Any, mnemon)):
+        async with own_events.database.owner() as owner:
+            added = "INSERT INTO mnemon.tenants (tenant_id, slug, name) VALUES (%s, %s, 'Back again')"
+            await owner.execute(added, (tenant, settings.bus_inbound_tenant))
+        assert await asyncio.wait_for(wanted, PATIENCE) == tenant
