@@ -46,7 +46,7 @@ class CandidateStatement:
     covers: frozenset[int] = frozenset()
     said: frozenset[int] = frozenset()
     score: float = 0.0
-    # Of a turn of a talk, where the text tells: the day on which it was said.
+    # The day on which it was said, where the text tells: by a stamp, or by a heading above.
     said_on: date | None = None
 
     @property
