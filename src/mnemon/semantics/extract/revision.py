@@ -53,7 +53,8 @@ class Revision:
     def people(self) -> People:
         speakers = tuple(unit.speaker for unit in self.layout.units if unit.speaker)
         given = (*self.participants, *((self.sender,) if self.sender else ()))
-        return People.known_from(self.text, (*given, *self.layout.preamble.people, *speakers))
+        listed = tuple(part.listed_for for part in self._structure.parts if part.listed_for)
+        return People.known_from(self.text, (*given, *self.layout.preamble.people, *speakers, *listed))
 
     @cached_property
     def named_in_words(self) -> frozenset[str]:

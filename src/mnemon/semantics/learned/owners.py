@@ -23,7 +23,7 @@ _TOGETHER = 0.5
 def owners_of(search: OwnerSearch) -> tuple[str, ...]:
     """Those whom the row or the sheet names; else the likeliest, with whoever stands beside it in the same label."""
     told = told_owners(search)
-    signs = {} if told else owner_signs(search)
+    signs = {} if told or _is_left_open(search) else owner_signs(search)
     if not signs:
         return told
     scores = {name: score_of(own) for name, own in signs.items()}
@@ -42,6 +42,15 @@ def told_owners(search: OwnerSearch) -> tuple[str, ...]:
         if names := [full(name) for name in split_names(last) if may_own(name)]:
             return tuple(dict.fromkeys(names))
     return ()
+
+
+def _is_left_open(search: OwnerSearch) -> bool:
+    """The table has a column for whose it is, and in this row nobody stands there, or "tbd"."""
+    units, place = search.revision.layout.units, search.place
+    if search.unit.form != "row":
+        return False
+    beside = (units[at] for at in (place, place - 1, place + 1) if 0 <= at < len(units))
+    return any(one.form == "row" and "owner" in one.cells and one.heading == search.unit.heading for one in beside)
 
 
 def score_of(signs: frozenset[str]) -> float:
