@@ -83,24 +83,6 @@ async def test_a_log_that_was_brought_back_goes_on_when_its_owner_says_so(
         assert _kept_aside(brought, tenant) >= 2
 
 
-async def test_a_log_that_was_cut_is_not_taken_for_one_that_was_brought_back(
-    brought: BroughtBack, tmp_path: Path
-) -> None:
-    async with brought.machines.started("one", **brought.more) as (one,):
-        tenant = await main_of(one)
-        await one.log.register_type(tenant, JOINED, ADA)
-        for name in ("m-1", "m-2"):
-            await brought.grown(one, tenant, name)
-        async with one.database.owner() as owner, owner.transaction():
-            # Whoever has the owner's role and forgets what the database itself says was signed.
-            await owner.execute("SET LOCAL session_replication_role = replica")
-            await owner.execute("DELETE FROM mnemon.events WHERE tenant_id = %s AND sequence > 3", (tenant,))
-            await owner.execute("UPDATE mnemon.partitions SET sequence = 3 WHERE tenant_id = %s", (tenant,))
-        with pytest.raises(CheckpointRefused, match="nobody brought it back"):
-            await one.integrity.adopt_restore(tenant)
-        assert await faults(one, tenant) != []
-
-
 def _kept_aside(brought: BroughtBack, tenant: UUID) -> int:
     if isinstance(brought.home, Path):
         return sum(

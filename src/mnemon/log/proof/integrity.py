@@ -112,7 +112,6 @@ class Integrity:
 
     async def adopt_restore(self, tenant: UUID) -> list[SignedBeyond]:
         """Go on from a log that was brought back to an earlier moment; what was set aside, by legal entity."""
-        assert self._events is not None
         found = []
         for name in await self.legal_entities(tenant):
             async with self.checkpoints.alone(tenant, name), self._reader.transaction(tenant) as connection:
@@ -122,6 +121,7 @@ class Integrity:
                 beyond = await signed_beyond(connection, tenant, name, kept, seal)
                 if beyond is None:
                     continue
+                assert self._events is not None
                 # Said before it is done: what dies in between is said twice, and never done in silence.
                 [said] = await self._events.append(tenant, [beyond.as_event()])
                 await asyncio.to_thread(
