@@ -1,13 +1,15 @@
 """A move that breaks off, at whatever moment: the tenant is open in one place, and the next attempt ends it."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import psycopg
 import pytest
 
 from mnemon.db.tenant_copy import MoveRefused, TenantCopy
-from mnemon.identity.tenant_moves import _Move, move_tenant
+from mnemon.identity.tenant_moves import HAS_ARRIVED, _Move, move_tenant
 from tests.api.test_events import decision
 from tests.identity.two_installations import URL, Sides, dies, end_sessions, rows_of, sides
 from tests.patience import PATIENCE
@@ -103,8 +105,17 @@ async def test_while_nobody_knows_whether_it_opened_there_it_is_open_nowhere_els
     headers, opened = sides.admin.headers, _Move._open_there
 
     async def breaks(self: _Move, tables: Any) -> int:
-        await opened(self, tables)
-        raise psycopg.OperationalError("the line broke, and the answer was lost")
+        begun = self._there.transaction
+
+        @asynccontextmanager
+        async def answer_lost() -> AsyncIterator[None]:
+            async with begun():
+                yield
+            if await (await self._there.execute(HAS_ARRIVED, (sides.tenant,))).fetchone() is not None:
+                raise psycopg.OperationalError("the line broke, and the answer was lost")
+
+        monkeypatch.setattr(self._there, "transaction", answer_lost)
+        return await opened(self, tables)
 
     monkeypatch.setattr(_Move, "_open_there", breaks)
     with pytest.raises(psycopg.OperationalError):
