@@ -8,6 +8,7 @@ import pytest
 
 from mnemon.app import Mnemon
 from mnemon.ask.inputs import Question
+from mnemon.ask.quoting.periods import day_of_heading
 from tests.semantics.conftest import ADA, Added, added, all_done, settings, work
 from tests.work.conftest import eventually
 
@@ -70,3 +71,11 @@ async def test_the_words_of_a_talk_are_cited_with_the_day_on_which_they_were_sai
     await all_done()
     answer = await mnemon.asking.ask(tenant, ADA, "When was the fridge alarm installed?")
     assert answer.citations[0].said_on == date(2026, 10, 9)
+
+
+def test_a_heading_that_is_a_day_or_a_meeting_of_a_day_dates_what_stands_below_it() -> None:
+    assert day_of_heading("12 May 2026") == date(2026, 5, 12)
+    assert day_of_heading("Weekly meeting, 11 May 2026") == date(2026, 5, 11)
+    assert day_of_heading("Protokoll der Sitzung vom 5. Oktober 2026") == date(2026, 10, 5)
+    for other in ("Launch on 3 May 2026", "Budget 2026", "12 May", "From 3 May 2026 to 9 May 2026"):
+        assert day_of_heading(other) is None, other
