@@ -8,7 +8,7 @@ import pytest
 
 from mnemon.app import Mnemon
 from mnemon.ask.inputs import Question
-from mnemon.ask.quoting.periods import day_of_heading
+from mnemon.ask.quoting.surroundings import read_stretches
 from tests.semantics.conftest import ADA, Added, added, all_done, settings, work
 from tests.work.conftest import eventually
 
@@ -73,9 +73,16 @@ async def test_the_words_of_a_talk_are_cited_with_the_day_on_which_they_were_sai
     assert answer.citations[0].said_on == date(2026, 10, 9)
 
 
-def test_a_heading_that_is_a_day_or_a_meeting_of_a_day_dates_what_stands_below_it() -> None:
-    assert day_of_heading("12 May 2026") == date(2026, 5, 12)
-    assert day_of_heading("Weekly meeting, 11 May 2026") == date(2026, 5, 11)
-    assert day_of_heading("Protokoll der Sitzung vom 5. Oktober 2026") == date(2026, 10, 5)
-    for other in ("Launch on 3 May 2026", "Budget 2026", "12 May", "From 3 May 2026 to 9 May 2026"):
-        assert day_of_heading(other) is None, other
+async def test_a_message_beside_the_one_that_was_found_keeps_its_own_day(
+    mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done
+) -> None:
+    await added(
+        "03/02/2026, 08:02 - Ines Roth: eleven boats are on the list\n"
+        "19/02/2026, 18:41 - Pete Novak: what a regatta, the sailmakers came first\n",
+        "chat.txt",
+    )
+    await all_done()
+    found = await mnemon.searcher.search(tenant, "How many boats are on the list?", limit=1)
+    async with mnemon.database.transaction(tenant) as tx:
+        [stretch] = await read_stretches(tx, found.hits)
+    assert [stretch.day_at(one.start) for one in stretch.statements] == [date(2026, 2, 3), date(2026, 2, 19)]

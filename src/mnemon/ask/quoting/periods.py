@@ -4,7 +4,6 @@ next where what is to come is asked for."""
 import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from functools import lru_cache
 
 from mnemon.documents.structure.calendar_words import MONTHS, DateDirection
 from mnemon.documents.structure.dates import Mention, read_dates
@@ -26,12 +25,6 @@ _RELATIVE = re.compile(
 # All days until then, not that day.
 _AHEAD = re.compile(
     r"\b(?:within|binnen|innerhalb|next|nächsten|kommenden)\b.*\b(?:days|weeks|months|tagen?|wochen|monaten?)\b", _I
-)
-_OF_MEETINGS = frozenset(
-    """meeting minutes notes weekly monthly call session board committee team stand up standup review log diary entry
-    sitzung besprechung protokoll treffen jour fixe tagebuch eintrag of the from on vom am der des und
-    monday tuesday wednesday thursday friday saturday sunday montag dienstag mittwoch donnerstag freitag samstag sonntag
-    """.split()  # noqa: SIM905
 )
 
 
@@ -72,18 +65,6 @@ def names_time_of(text: str, period: AskedPeriod, written: date) -> bool:
         return True
     found = [one.period for one in read_dates(text, written)]
     return any(period.holds(day) for one in found for day in (one.first, one.last))
-
-
-@lru_cache(1024)
-def day_of_heading(heading: str) -> date | None:
-    """The day on which was said what stands below a heading that is nothing but a day, or names a meeting with it."""
-    if not re.search(r"\b\d{4}\b", heading):
-        return None
-    found = read_dates(heading, date(2000, 1, 1))
-    if len(found) != 1 or found[0].period.first != found[0].period.last:
-        return None
-    rest = f"{heading[: found[0].start]} {heading[found[0].end :]}".lower()
-    return None if set(re.findall(r"[^\W\d_]+", rest)) - _OF_MEETINGS else found[0].period.first
 
 
 def told_span(period: AskedPeriod) -> str:
