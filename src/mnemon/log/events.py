@@ -210,7 +210,7 @@ class Event:
     def id(self) -> str:
         return str(self.envelope["id"])
 
-    @property
+    @lazy
     def type(self) -> str:
         return str(self.envelope["type"])
 

@@ -216,7 +216,7 @@ def _recorded(tenant: UUID, partition_id: int, prepared: Prepared, appended: App
         envelope_text=prepared.envelope.decode(),
         payload_text=prepared.payload.decode(),
     )
-    event.__dict__["payload"] = dict(prepared.plain_payload)
+    event.__dict__.update(type=prepared.event.type, payload=dict(prepared.plain_payload))
     return event
 
 

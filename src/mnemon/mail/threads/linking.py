@@ -73,7 +73,8 @@ class _Groups:
     def join(self, one: str, *others: str) -> None:
         top = self.of(one)
         for other in others:
-            if (below := self.of(other)) != top:
+            # Most of what a message refers to was joined by the one before it.
+            if self.above.get(other) != top and (below := self.of(other)) != top:
                 self.above[below] = top
 
 
