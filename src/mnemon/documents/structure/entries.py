@@ -64,6 +64,12 @@ def entry_heads(lines: Sequence[Line], people: Sequence[str]) -> dict[int, Entry
     }
 
 
+def bare_days(lines: Sequence[Line]) -> list[date]:
+    """Of lines that are a day and nothing else, in the order of the text."""
+    heads = (_entry(line.text) for line in lines if any(map(str.isdigit, line.text)))
+    return [head.day for head in heads if head and not head.begin]
+
+
 def goes_on(before: Line, line: Line, heads: Mapping[int, EntryHead]) -> bool:
     """A sentence that was wrapped may have a date where its next line begins: "in writing by / 24 April."."""
     if before.end + 1 != line.start or before.blank or before.start in heads:

@@ -33,13 +33,20 @@ def read_structure(text: str, blocks: Sequence[Block] | None = None, hints: Hint
         blocks = talk_blocks(lines) or list(plain_blocks(lines))
     preamble = read_preamble(text[: next((block.start for block in blocks if block.kind == "record"), None)])
     people = (*hints.people, *preamble.people)
-    # In the export of a chat every message has its stamp: no other line tells of one.
-    heads = (
-        {} if any(block.kind == "message" for block in blocks) else entry_heads(_outside_records(lines, blocks), people)
-    )
+    heads = entry_heads(_outside_records(lines, blocks), people)
+    if any(block.kind == "message" for block in blocks):
+        heads = _bare_days(heads, lines)
     found = _Reader(text, lines, blocks, hints, people, heads).read()
     marks = [] if hints.talk else day_marks(_outside_records(lines, blocks))
     return Structure(tuple(with_days(found, marks)), preamble, hints.digest)
+
+
+def _bare_days(heads: dict[int, EntryHead], lines: Sequence[Line]) -> dict[int, EntryHead]:
+    """In the export of a chat every message has its stamp: no other line tells of one. What people said at one meeting
+    after another stands below the day of each."""
+    if any((turn := turn_on(line.text)) and turn.stamp for line in lines):
+        return {}
+    return {start: head for start, head in heads.items() if not head.begin and head.speaker is None}
 
 
 def _outside_records(lines: list[Line], blocks: Sequence[Block]) -> list[Line]:
