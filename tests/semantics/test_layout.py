@@ -125,7 +125,9 @@ def test_a_stamp_is_no_part_of_a_name_and_gives_the_day(text: str, speakers: lis
     assert said[-1].day == date(2026, 10, day)
 
 
-MINUTES = "# Club minutes\n\n## 10 March 2026\n\nWe agreed on the fee.\n\n## 12 May 2026\n\n- Ada will paint the hall.\n"
+MINUTES = (
+    "# Club minutes\n\n## 10 March 2026\n\nWe agreed on the fee.\n\n## 12 May 2026\n\n- Ada will paint the hall.\n"
+)
 
 
 def test_minutes_of_several_meetings_have_the_day_of_each() -> None:
@@ -151,3 +153,12 @@ def test_what_is_said_at_one_stand_up_after_another_has_the_day_above_it() -> No
     assert days["run 44 is through."] == date(2026, 11, 10)
     assert days["Hereford done."] == date(2026, 11, 11)
     assert not any("==" in text for text in days)
+
+
+def test_a_name_above_items_says_whose_they_are_and_a_topic_does_not() -> None:
+    found = units(
+        "stand-up 9 nov\n\nAdaeze\n - invitations went out\nTomasz\n - will ask the bank\n\nNext one on Monday.\n"
+    )
+    assert [unit.speaker for unit in found] == ["Adaeze", "Tomasz", None]
+    topics = units("House rules\n\nKitchen\n - clean it\nHall\n - lock it\n")
+    assert {unit.speaker for unit in topics} == {None}
