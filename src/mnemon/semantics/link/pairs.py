@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib import resources
 
-from mnemon.documents.structure.calendar_words import MONTHS, WEEKDAYS
+from mnemon.documents.structure.calendar_words import MONTHS
 from mnemon.semantics.learned.gloss import english
 from mnemon.semantics.link.cue_words import DONE, FOLLOWS, REVERSES, SAYS_CHANGE
 from mnemon.semantics.link.days import days_named, due_day
-from mnemon.semantics.link.kept import base_of, promised_verb, reports_on, tells_promised_verb
+from mnemon.semantics.link.kept import base_of, promised_verb, reports_on
 from mnemon.semantics.link.placed import LINK_KINDS, EventLinkKind, Placed
 from mnemon.semantics.link.wording import content_words, is_negative, marks, naming_numbers, overlap, values
 from mnemon.semantics.semantic_event import Category
@@ -44,9 +44,6 @@ _KINDS_ACROSS = {pair: tuple(kind for kind in kinds if kind != "depends_on") for
 # Further apart in their text two events have little to do with each other.
 _FURTHEST_CHARACTERS = 1200
 _MONTHS = content_words(" ".join(MONTHS))
-_CALENDAR = _MONTHS | content_words(" ".join(WEEKDAYS))
-# So many letters at the front of two words make them kin: "Samstagsarbeit", "samstags".
-_KIN = 6
 # Two sentences that share one of these speak of nothing in common.
 _SLIGHT = content_words(
     "only now also still just very more most less much many new again all every always never each other another same"
@@ -78,7 +75,7 @@ FEATURES: tuple[str, ...] = (
     "documents_alike", "documents_people", "nearness", "neighbours", "events_between", "follows", "later_promises",
     "later_decides", "earlier_risk", "earlier_decides", "earlier_told", "one_work", "no_word", "later_changes",
     "earlier_promised", "both_promised", "day_shared", "other_day", "old_named", "reverses_near", "done_near",
-    "one_text_near", "owner_near", "later_met", "later_is_negative", "verb_told", "kin",
+    "one_text_near", "owner_near",
     # Beside the others that the same event may be tied to.
     "nearest", "less_near", "shares_most", "shares_less", "to_choose_from", "nearest_by",
 )  # fmt: skip
@@ -135,21 +132,10 @@ def meanings(text: str) -> frozenset[str]:
     return content_words(text) | content_words(" ".join(german))
 
 
-@lru_cache(maxsize=8192)
-def _telling(text: str) -> frozenset[str]:
-    """Without bare numbers and days: they are weighed by themselves, and tie nothing by being the same."""
-    return frozenset(word for word in meanings(text) if word not in _CALENDAR and not word.isdigit())
-
-
-@lru_cache(maxsize=8192)
-def _fronts(text: str) -> frozenset[str]:
-    return frozenset(word[:_KIN] for word in _telling(text) if len(word) >= _KIN)
-
-
 def features_of(later: Placed, earlier: Placed, context: PairContext) -> tuple[float, ...]:
     """Those of the two by themselves, in the order of `FEATURES`."""
     new, old = later.words, earlier.words
-    first, second = _telling(new), _telling(old)
+    first, second = meanings(new), meanings(old)
     shared = [context.rarity(word) for word in first & second]
     least = min(sum(map(context.rarity, first)), sum(map(context.rarity, second))) or 1.0
     owners = {actor.ref.casefold() for actor in earlier.event.actors if actor.role == "owner"}
@@ -204,10 +190,6 @@ def features_of(later: Placed, earlier: Placed, context: PairContext) -> tuple[f
         near * (DONE.search(new) is not None),
         near * _in_one_text(later, earlier),
         near * bool(owners & doers),
-        float(later.event.category is Category.COLLABORATION),
-        float(is_negative(new)),
-        float(tells_promised_verb(new, old)),
-        float(bool(_fronts(new) & _fronts(old)) and not first & second - _SLIGHT - _GERMAN_STOP),
     )
 
 
