@@ -7,11 +7,9 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Literal
 
-from mnemon.documents.structure.calendar_words import in_its_year
-from mnemon.documents.structure.entries import bare_days
 from mnemon.documents.structure.headings import heading_title
-from mnemon.documents.structure.lines import lines_of
 from mnemon.documents.structure.preamble import Preamble
+from mnemon.documents.structure.section_days import said_days
 from mnemon.documents.structure.sections import Section, section_of
 from mnemon.documents.structure.sentences import Span
 from mnemon.documents.structure.structure import Structure, StructurePart
@@ -76,27 +74,9 @@ def layout_of(text: str, structure: Structure, today: date | None = None) -> Lay
         if first and first.kind in ("heading", "lead")
         else ""
     )
-    latest = _last_day_of_log(text, structure, today)
-    parts = (replace(part, day=_day_of(part, today, latest)) for part in structure.parts)
+    days = said_days(structure.parts, today)
+    parts = (replace(part, day=day) for part, day in zip(structure.parts, days, strict=True))
     return Layout(tuple(_units(text, parts)), structure.preamble, opening)
-
-
-def _day_of(part: StructurePart, today: date | None, latest: date | None) -> date | None:
-    """Nobody has written on a day to come: such a line is of a plan. A message has its stamp."""
-    day = in_its_year(part.day, today) if part.day else None
-    return None if day and latest and day > latest and not part.speaker else day
-
-
-def _last_day_of_log(text: str, structure: Structure, today: date | None) -> date | None:
-    """Up to when it was written: where nothing but its first line tells its day, and days stand above what was said on
-    each of them, one later than the other, that is the last of these."""
-    if today is None or today != structure.preamble.written_on:
-        return today
-    later = (part.day for part in structure.parts if part.day)
-    if not any((day := in_its_year(each, today)) and day > today for each in later):
-        return today
-    days = [day for each in bare_days(lines_of(text)) if (day := in_its_year(each, today))]
-    return days[-1] if len(days) > 1 and days == sorted(days) and days[0] <= today else today
 
 
 def _units(text: str, parts: Iterable[StructurePart]) -> Iterator[Unit]:
