@@ -287,10 +287,11 @@ def only_meant(later: Placed, earlier: Placed) -> bool:
 
 
 def nothing_in_common(later: Placed, earlier: Placed) -> bool:
-    """Only a number or a day, "12 places" and "by 12 November", and nobody either."""
+    """Only a number or a month, "12 places" and "by 12 November", and nobody either. "From 27 June to 4 July" speaks of
+    what was decided for 27 June."""
     told = (word for word in _shared_words(later, earlier) if word not in _CALENDAR and not word.isdigit())
     owners, doers = owners_and_doers(later, earlier)
-    return not any(told) and not owners & doers
+    return not any(told) and not owners & doers and not days_named(later.words) & days_named(earlier.words)
 
 
 def reports_work(later: Placed, earlier: Placed) -> bool:
