@@ -7,7 +7,7 @@ import numpy as np
 
 from mnemon.semantics.link.cue_words import REVERSES
 from mnemon.semantics.link.days import days_named
-from mnemon.semantics.link.pairs import nothing_in_common
+from mnemon.semantics.link.pairs import as_written, nothing_in_common
 from mnemon.semantics.link.placed import EventLink, Placed, told_at
 from mnemon.semantics.link.supersession import link_events
 from mnemon.semantics.semantic_event import Category, Evidence, InvolvedActor, SemanticEvent, Subject
@@ -179,3 +179,8 @@ def test_a_number_in_common_ties_nothing_and_a_day_does() -> None:
     held = said("h", Category.DECISION, "We agreed to hold the tournament on Saturday 27 June 2026.", 1, "c")
     moved = said("m", Category.CHANGE, "Moved from 27 June to Saturday 4 July 2026.", 5, "c")
     assert not nothing_in_common(moved, held)
+
+
+def test_a_reason_names_words_as_they_are_written() -> None:
+    assert as_written("Jonas will finish the moves by 6 March.", "jona") == "Jonas"
+    assert as_written("Jonas will finish the moves by 6 March.", "tide") == "tide"
