@@ -98,3 +98,9 @@ def test_nobody_promises_anything_for_a_day_gone_by(text: str, day: str | None) 
 def test_a_day_gone_by_answers_nothing() -> None:
     talk = "ADA: I can do the till from 9\nBEN: last year took 30 minutes\nADA: Fine.\nBEN: Right.\nADA: Next.\n"
     assert due(talk, "I can do the till from 9", "transcript") is None
+
+
+def test_a_year_that_is_over_is_no_deadline() -> None:
+    talk = "ADA: I can do the desk from 8\nBEN: last year was 30 per team\nADA: Fine.\nBEN: Right.\nADA: Next point.\n"
+    assert due(talk, "I can do the desk from 8", "transcript") is None
+    assert due("Ada sells more than last year.\n", "Ada sells more than last year.") is None

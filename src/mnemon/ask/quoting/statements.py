@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from mnemon.documents.structure.headings import heading_title
 from mnemon.documents.structure.lines import FENCE, RULE, UNDERLINE, Line, is_wrapped, item_mark, lines_of, widths_of
 from mnemon.documents.structure.mail import attribution_at, is_attribution, is_sign_off, is_signature, quoted_depth
-from mnemon.documents.structure.named_lists import named_lists
+from mnemon.documents.structure.name_heads import name_heads
 from mnemon.documents.structure.notices import notices_in
 from mnemon.documents.structure.sentences import sentences, trimmed
 from mnemon.documents.structure.tables import is_ruler
-from mnemon.documents.structure.talk import is_label, talk_blocks, turn_on
+from mnemon.documents.structure.talk import talk_blocks, turn_on
 
 # Quoted whole up to here: their sentences lean on each other.
 WHOLE_ITEM = 240
@@ -111,7 +111,7 @@ class _Reader:
         self.state = _State(list(headings), [0] * len(headings), speaker)
         self.own_speaker = speaker
         self.notices = notices_in(lines)
-        self.named = named_lists(lines, is_label=is_label)
+        self.named = name_heads(lines, ())
         self.widths = widths_of(lines)
 
     def read(self, from_start: bool) -> Iterator[Statement]:

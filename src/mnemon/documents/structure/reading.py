@@ -11,7 +11,7 @@ from mnemon.documents.structure.entries import EntryHead, entry_heads
 from mnemon.documents.structure.headings import is_lead, is_title
 from mnemon.documents.structure.lines import FENCE, RULE, UNDERLINE, Line, is_wrapped, item_mark, lines_of, widths_of
 from mnemon.documents.structure.mail import is_attribution, is_sign_off, is_signature, starts_old_mail
-from mnemon.documents.structure.named_lists import named_lists
+from mnemon.documents.structure.name_heads import name_heads
 from mnemon.documents.structure.notices import Notice, notices_in
 from mnemon.documents.structure.plain_blocks import plain_blocks
 from mnemon.documents.structure.preamble import is_field, read_preamble
@@ -21,7 +21,7 @@ from mnemon.documents.structure.sentences import sentences, trimmed
 from mnemon.documents.structure.stamps import day_line, days_come_first, stamped_day
 from mnemon.documents.structure.structure import NO_HINTS, Block, Hints, PartKind, Structure, StructurePart
 from mnemon.documents.structure.tables import Table, is_ruler, read_record, read_row, table_opening
-from mnemon.documents.structure.talk import SpeakerTurn, is_label, speakers_among, stands_alone, talk_blocks, turn_on
+from mnemon.documents.structure.talk import SpeakerTurn, speakers_among, stands_alone, talk_blocks, turn_on
 
 _ANGLE = re.compile(r"\s*>[ \t]+(?=[^\s>])")
 _STAMP = 40
@@ -90,8 +90,10 @@ class _Reader:
         turns = [(line, self.turns[line.start]) for line in lines if line.start in talking]
         self.speakers = speakers_among(turns, text, hints.talk, people)
         self.day_first = days_come_first(turn.stamp for _, turn in turns)
-        self.named = named_lists(_outside_records(lines, blocks), people, is_label)
         self.widths = widths_of(lines)
+        self.names = name_heads(lines, people) if not turns else {}
+        # Whose items these are ends with them.
+        self.of_items = False
         self.section: Section | None = None
         self.speaker: str | None = None
         self.day: date | None = None
@@ -100,7 +102,6 @@ class _Reader:
         self.begun = False
         # Nothing but items has come since the last heading.
         self.announced = False
-        self.listed_for: str | None = None
 
     def read(self) -> Iterator[StructurePart]:
         in_code, place = False, 0
@@ -159,12 +160,11 @@ class _Reader:
             self.day = stamped_day(turn.stamp, self.day_first) or self.day
             if turn.begin < len(words):
                 self.open = StructurePart("paragraph", line.start + turn.begin, line.end)
-        elif line.start in self.named:
-            yield from self._close()
-            yield from self._enter("lead", line.start, line.end)
-            self.listed_for = self.named[line.start]
         elif (head := self.heads.get(line.start)) and self.begun:
             yield from self._entry(line, head)
+        elif name := self.names.get(line.start):
+            yield from self._close()
+            self.speaker, self.section, self.of_items = name, None, True
         elif self._heads(number, block):
             yield from self._close()
             yield from self._enter("heading" if block and block.kind == "heading" else "lead", line.start, line.end)
@@ -237,6 +237,7 @@ class _Reader:
             self.open = replace(opened, end=line.end)
         else:
             yield from self._close()
+            self.speaker, self.of_items = (None if self.of_items else self.speaker), False
             self.open = StructurePart("paragraph", line.start, line.end)
 
     def _next_message(self) -> bool:
@@ -263,7 +264,7 @@ class _Reader:
     def _enter(self, kind: PartKind, start: int, end: int) -> Iterator[StructurePart]:
         if span := trimmed(self.text, start, end):
             self.section = section_of(self.text[span[0] : span[1]])
-            self.speaker, self.announced, self.listed_for = None, True, None
+            self.speaker, self.announced = None, True
             yield StructurePart(kind, *span)
 
     def _close(self) -> Iterator[StructurePart]:
@@ -278,5 +279,5 @@ class _Reader:
         parted = tuple(sentences(self.text, start, end))
         yield replace(
             opened, start=start, end=end, sentences=parted, speaker=self.speaker, day=self.day,
-            value=value.end() if value else None, listed_for=self.listed_for if opened.kind == "item" else None,
+            value=value.end() if value else None,
         )  # fmt: skip

@@ -45,8 +45,6 @@ class StructurePart:
     ticked: bool | None = None
     # Where the value begins, of "Remarks: none so far."
     value: int | None = None
-    # Of an item: who is named alone above its list.
-    listed_for: str | None = None
     # Of a table's row: what stands below each heading.
     cells: Mapping[str, str] = field(default_factory=dict)
 

@@ -122,14 +122,14 @@ def turn_on(line: str) -> SpeakerTurn | None:
         line = line[:_HEAD]
     if _MAY_BE_TIMED.search(line, 0, _HEAD):
         for pattern in (*_SURE, *_LIKELY, _CLOCK_ABOVE):
-            if (match := pattern.match(line)) and not is_label(match["name"], match["stamp"]):
+            if (match := pattern.match(line)) and not _is_label(match["name"], match["stamp"]):
                 return SpeakerTurn(
                     _speaker(match["name"]), match["stamp"], match.end(), pattern in _SURE, pattern is not _CLOCK_ABOVE
                 )
         if match := _NICK_ONLY.match(line):
             return SpeakerTurn(match["name"], "", match.end(), sure=True)
     match = _NAMED.match(line, 0, _HEAD)
-    if match is None or is_label(match["name"]):
+    if match is None or _is_label(match["name"]):
         return None
     return SpeakerTurn(_speaker(match["name"]), "", match.end(), timed=False)
 
@@ -139,7 +139,7 @@ def _speaker(name: str) -> str:
     return _AROUND_NAME.sub("", name.strip()).strip() or name.strip()
 
 
-def is_label(name: str, stamp: str = "") -> bool:
+def _is_label(name: str, stamp: str = "") -> bool:
     plain = name.strip().strip(".").lower()
     return plain in _LABELS or (plain in _WEEKDAYS_IN_SHORT and _DATED.match(stamp) is not None)
 

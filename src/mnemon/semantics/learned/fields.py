@@ -125,7 +125,8 @@ def commitment_kind(clause: str) -> CommitmentKind:
 def _agent(clause: str, unit: Unit, category: Category, people: People, kind: CommitmentKind | None) -> Agent:
     """Whom the row's column, the label before the words or the clause's opening names; who speaks, of a promise."""
     if owners := unit.cells.get("owner") or unit.cells.get("name"):
-        return Agent("person", tuple(people.full_name(name) for name in split_names(owners) if may_own(name)))
+        named = tuple(people.full_name(name) for name in split_names(owners) if may_own(name))
+        return Agent("person", named) if named else NOBODY
     if _SPEAKS.match(clause.lstrip()):
         return Agent("self")
     for match in list(re.finditer(r"\S+", clause))[:_OPENING_WORDS]:

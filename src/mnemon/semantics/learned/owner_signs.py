@@ -28,7 +28,7 @@ _OPEN = re.compile(
 # The address of a list or an office: whoever writes there asks all of them.
 _SHARED_ADDRESS = re.compile(
     r"<?(?:(?:[\w.+]*[-_.])?(?:dev|devel|users?|lists?|discuss(?:ion)?|announce|all|everyone|everybody|team|staff|members"
-    r"|board|committee|office|info|contact|hello|support|sales|admin|alle|verteiler|verein|vorstand|buero|büro|kontakt"
+    r"|board|committee|commits|group|office|info|contact|hello|support|sales|admin|alle|verteiler|verein|vorstand|buero|büro|kontakt"
     r"|post|mitglieder|kollegium)|[\w.+-]+(?=@(?:lists?|groups?|listen?)\.))@[\w.-]+>?",
     re.IGNORECASE,
 )
@@ -71,6 +71,11 @@ def may_own(name: str) -> bool:
     if not name.strip() or _OPEN.fullmatch(name) or _SHARED_ADDRESS.fullmatch(name):
         return False
     return _SAID_OF_SOMEBODY.match(name.split()[-1]) is None
+
+
+def is_open(told: str | None) -> bool:
+    """ "tbd" in the column of owners: nobody yet."""
+    return told is not None and any(map(str.isalnum, told)) and _OPEN.fullmatch(told) is not None
 
 
 def _crossed(form: str, signs: set[str]) -> Iterator[str]:

@@ -42,8 +42,7 @@ class Unit:
     # The first sentence of its item or paragraph: what a heading promises is said there.
     leads: bool = True
     cells: dict[str, str] = field(default_factory=dict)
-    # What stands before the colon of its item: "Ada: done with the wall. Starts on the roof." is Ada's throughout. Else
-    # who is named alone above its list.
+    # What stands before the colon of its item: "Ada: done with the wall. Starts on the roof." is Ada's throughout.
     label: str = ""
     # Where the text itself says on which day this was said.
     day: date | None = None
@@ -110,7 +109,7 @@ def _facts(text: str, part: StructurePart, heading: str, section: Section | None
     for count, (start, end) in enumerate(_with_labels(text, split_facts(text, begin, part.end, part.sentences))):
         yield Unit(
             start, end, text[start:end], form, section, heading, part.speaker, part.ticked, count == 0, day=part.day,
-            label=part.listed_for or (found["label"].strip() if found else ""), announced=named and count == 0,
+            label=found["label"].strip() if found else "", announced=named and count == 0,
         )  # fmt: skip
 
 
