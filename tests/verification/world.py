@@ -229,7 +229,7 @@ async def _places(mnemon: Mnemon, tenant: UUID) -> None:
     folder.mkdir()
     keys = {"access_key": "AK", "secret_key": SecretStr("a secret of the store")}
     await add_source(mnemon, operator, NewSource(location="s3://acme/policies/", name="bucket", **keys))
-    await add_source(mnemon, operator, NewSource(location=str(folder), name="folder"))
+    await add_source(mnemon, operator, NewSource(location=str(folder), name="folder", every_minutes=60))
     await change_source(mnemon, operator, SourceChanges(source="folder", exclude=["drafts/**"]))
     await add_source(mnemon, operator, NewSource(location=str(folder), name="gone"))
     await remove_source(mnemon, operator, FollowedSource(source="gone"))
