@@ -54,6 +54,8 @@ async def test_an_upload_is_followed_until_its_words_are_cited(site: Mnemon, pag
     await page.press("#question", "Enter")
     citation = page.locator(".answer a.cite")
     await expect(page.locator(".answer")).to_contain_text("leaves at 07:15 on weekdays.")
+    # Until its scripts are there, a citation is a link to the document's own page.
+    await page.wait_for_load_state()
     await citation.first.click()
     cited = page.locator("mark#cited")
     await expect(cited).to_have_text("The ferry to Marstal leaves at 07:15 on weekdays.")

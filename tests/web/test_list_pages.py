@@ -197,7 +197,7 @@ def test_every_word_of_a_message_is_shown_once_and_a_stance_is_never_folded() ->
     mark = StanceMark(start, start + 14, "support", "supports", "s-1")
     parts = parts_of(text, spans, [mark])
     assert [(part.label, part.folded) for part in parts] == [
-        ("new", ""), ("quote", "quoted"), ("new", ""), ("signature", "signature"),
+        ("new", ""), ("quote", "quoted"), ("new", ""), ("signature", "of signature"),
     ]  # fmt: skip
     assert "\n".join("".join(piece.text for piece in part.pieces) for part in parts).split() == text.split()
     [marked] = [piece.text for part in parts for piece in part.pieces if piece.mark]

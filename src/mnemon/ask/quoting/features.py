@@ -46,7 +46,7 @@ class CandidateStatement:
     covers: frozenset[int] = frozenset()
     said: frozenset[int] = frozenset()
     score: float = 0.0
-    # Of a turn of a talk, where the text tells: the day on which it was said.
+    # The day on which it was said, where the text tells: by a stamp, or by a heading above.
     said_on: date | None = None
 
     @property
@@ -114,7 +114,7 @@ class Weighing:
             for one in stretch.statements:
                 if not one.text.strip() or things.GREETING.fullmatch(one.text):
                     continue
-                said_on = _said_on(stretch, one)
+                said_on = stretch.day_at(one.start)
                 measured = self.measured(one, stretch.origin, *_standing(stretch, one), rank, title, told, said_on)
                 if self._is_of_other_time(measured):
                     self.of_other_times += 1
@@ -303,12 +303,6 @@ def _standing(stretch: Stretch, one: Statement) -> tuple[float, bool]:
     if inside:
         return max(inside), True
     return 0.9 * max(hit.score for hit in stretch.hits), False
-
-
-def _said_on(stretch: Stretch, one: Statement) -> date | None:
-    """The day of the passage that holds it, or else of the last one before it."""
-    before = [hit for hit in stretch.hits if hit.start < one.end]
-    return max(before, key=lambda hit: hit.start).said_on if before else None
 
 
 def _numbers_missing(need: Need, one: Statement, origin: StatementSource) -> float:
