@@ -204,3 +204,18 @@ def test_every_word_of_a_message_is_shown_once_and_a_stance_is_never_folded() ->
     assert marked == "I agree fully."
     inside = StanceMark(text.index("I object"), text.index("I object") + 9, "object", "objects", "s-2")
     assert [part.folded for part in parts_of(text, spans, [inside])][1] == ""
+
+
+def test_lines_that_were_broken_for_their_width_flow_and_others_stay() -> None:
+    text = (
+        "This starts a last call on the draft: nodes would report counters once a\nday unless it is switched off.\n\n"
+        "These were looked at, and all of them are as they should be, I think:\nfoo.c\nbar.c\n\n"
+        "- a point of a list that is long enough to be broken over two lines\n  and is set in\n\nAda\nBerlin\n"
+    )
+    [part] = parts_of(text, [LabelledSpan("new", 0, len(text))], [])
+    [piece] = part.pieces
+    assert "once a day unless it is switched off.\n\nThese were" in piece.text
+    for kept in ("I think:\nfoo.c\nbar.c", "two lines\n  and", "Ada\nBerlin"):
+        assert kept in piece.text, kept
+    quoted = [LabelledSpan("code", 0, len(text))]
+    assert parts_of(text, quoted, [])[0].pieces[0].text == text.rstrip()

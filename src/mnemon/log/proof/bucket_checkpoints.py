@@ -17,7 +17,7 @@ from mnemon.log.events import MAIN
 from mnemon.log.proof import checkpoint_packs as packs
 from mnemon.log.proof.checkpoint import Checkpoint, NewestSigned, read_checkpoint
 
-FOLDER, KEPT, SEAL = "checkpoints/", "kept/", "seal.json"
+FOLDER, KEPT, SEAL, ASIDE = "checkpoints/", "kept/", "seal.json", "set-aside/"
 # Names count down, since a listing begins at the first: so the newest is found with one request.
 MOST = 99_999_999
 AT_ONCE = 16
@@ -95,6 +95,15 @@ class BucketCheckpoints:
     def put_seal(self, tenant: UUID, legal_entity: str, made: Checkpoint, mark: str | None) -> None:
         """In place of the seal that was read, and of no other."""
         self._bucket.write_if(_folder(tenant, legal_entity) + SEAL, _written(made), mark)
+
+    def set_aside(self, tenant: UUID, legal_entity: str, keep: int, seal: bool, name: str) -> None:
+        """The newest first: what is left is whole at any moment. Each is copied before it is taken away."""
+        folder = _folder(tenant, legal_entity)
+        lost = [one.key for one in self._listed(tenant, legal_entity) if _number(one.key) > keep]
+        for key in [*([folder + SEAL] if seal else []), *lost]:
+            aside = f"{folder}{ASIDE}{name}/{key.removeprefix(folder)}"
+            self._bucket.write(aside, self._bucket.read_whole(key))
+            self._bucket.remove(key)
 
     @asynccontextmanager
     async def alone(self, tenant: UUID, legal_entity: str) -> AsyncIterator[None]:

@@ -89,3 +89,30 @@ KEY_PINNED = declare(
         bound_to_periods=False,
     )
 )
+
+RESTORE_ADOPTED = declare(
+    EventType(
+        type="log.restore.adopted",
+        description="The log of a legal entity was brought back to an earlier moment. Checkpoints of what came after "
+        "it were set aside, on the word of whoever owns the machine.",
+        data_schema={
+            "type": "object",
+            "required": ["legal_entity", "ends_at", "attested", "set_aside", "digest"],
+            "properties": {
+                "legal_entity": {"type": "string", "description": "Whose log."},
+                "ends_at": {"type": "integer", "description": "The last event that it had when this was said."},
+                "attested": {"type": "integer", "description": "How far the furthest one that was set aside goes."},
+                "set_aside": {
+                    "type": "integer",
+                    "description": "How many checkpoints were set aside, its seal included.",
+                },
+                "digest": {"type": "string", "description": "SHA-256 of the statement of the furthest."},
+            },
+            "additionalProperties": False,
+        },
+        examples=(
+            {"legal_entity": "main", "ends_at": 6, "attested": 9, "set_aside": 2, "digest": "f71f22dbe09e2492" * 4},
+        ),
+        bound_to_periods=False,
+    )
+)
