@@ -83,6 +83,18 @@ async def test_a_log_that_was_brought_back_goes_on_when_its_owner_says_so(
         assert _kept_aside(brought, tenant) >= 2
 
 
+async def test_checkpoints_that_cannot_be_read_are_told_and_not_set_aside(machines: Machines, tmp_path: Path) -> None:
+    brought = BroughtBack(machines, False)
+    tenant = await brought.made(tmp_path)
+    [file] = (machines.folder / "one" / "checkpoints" / str(tenant)).glob("*.jsonl")
+    damaged = b"{}\n" + file.read_bytes()
+    file.write_bytes(damaged)
+    async with brought.machines.started("one", **brought.more) as (one,):
+        with pytest.raises(CheckpointRefused, match="cannot be read"):
+            await one.integrity.adopt_restore(tenant)
+    assert file.read_bytes() == damaged
+
+
 def _kept_aside(brought: BroughtBack, tenant: UUID) -> int:
     if isinstance(brought.home, Path):
         return sum(

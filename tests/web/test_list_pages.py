@@ -219,3 +219,17 @@ def test_lines_that_were_broken_for_their_width_flow_and_others_stay() -> None:
         assert kept in piece.text, kept
     quoted = [LabelledSpan("code", 0, len(text))]
     assert parts_of(text, quoted, [])[0].pieces[0].text == text.rstrip()
+
+
+async def test_a_long_thread_is_read_page_by_page_and_past_the_last_is_the_last(
+    client: httpx.AsyncClient, user: Person, read_list: Imported, tmp_path: Path
+) -> None:
+    mails = [message(1, "Shall we?"), *(message(n, f"Word number {n}.", to=1) for n in range(2, 121))]
+    await read_list(write_mbox(tmp_path / "long.mbox", mails))
+    [thread] = set(re.findall(r'href="(/lists/threads/[0-9a-f]+)"', await see(client, user, "/lists")))
+    pages = [await see(client, user, f"{thread}?page={number}") for number in (1, 2, 3, 99)]
+    told = [re.search(r"Messages (\d+) to (\d+) of 120", page) for page in pages]
+    assert [one and one.groups() for one in told] == [("1", "50"), ("51", "100"), ("101", "120"), ("101", "120")]
+    shown = [set(re.findall(r"Word number (\d+)\.", page)) for page in pages]
+    assert [len(one) for one in shown] == [49, 50, 20, 20]
+    assert len(shown[0] | shown[1] | shown[2]) == 119

@@ -16,6 +16,7 @@ JAPANESE = "# 予約データの保存方針\n\n予約は出発の夜から12か
 TEXTS = {
     LONG[:300]: f"Decision: the {LONG} is painted by 9 May 2026.", "سياسة الحجوزات": ARABIC, "予約データ": JAPANESE,
     "A title that goes on and on " * 12: "Nils Wintergreen will write the index by 12 March 2026.",
+    "One list": "The floating crane is rented for 3 days.", "Another": "The floating crane is rented for 5 days.",
 }  # fmt: skip
 
 
@@ -103,3 +104,12 @@ async def test_what_an_answer_rests_on_stands_beside_it_or_below_and_is_whole(
         last, end = await sources.locator("li").last.bounding_box(), await page.locator("#answer").bounding_box()
         assert last and end
         assert last["y"] + last["height"] <= end["y"] + end["height"] + 1, "nothing is cut off"
+
+
+async def test_what_we_say_of_a_sentence_is_set_apart_from_what_was_said(page: Page, shelf: dict[str, str]) -> None:
+    await page.goto("/?question=For+how+long+is+the+floating+crane+rented%3F")
+    second = page.locator(".answer p").nth(1)
+    await expect(second.locator(".note")).to_have_text("The sources disagree; another says:")
+    await expect(page.locator(".sources li")).to_have_count(2)
+    letters = "one => getComputedStyle(one).fontFamily"
+    assert await second.evaluate(letters) != await second.locator(".note").evaluate(letters)

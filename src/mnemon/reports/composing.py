@@ -29,6 +29,10 @@ SELECT t.thread_key FROM mnemon.mail_threads t
    AND (%(people)s::text[] IS NULL OR t.participant_keys && %(people)s)
  ORDER BY t.last_message_date DESC NULLS LAST, t.thread_key LIMIT %(limit)s
 """
+LISTS = """
+SELECT DISTINCT t.list_name FROM mnemon.mail_threads t
+ WHERE t.tenant_id = mnemon.current_tenant() AND mnemon.may_read(t.readers) ORDER BY t.list_name
+"""
 WEEK = timedelta(days=7)
 TITLES: dict[ReportKind, str] = {
     "thread": "Summary of a thread", "weekly": "Weekly report", "consensus": "Consensus report",
@@ -84,6 +88,11 @@ async def compose_in(tx: Connection, scope: ReportScope) -> MailReport:
     """The report in others' words."""
     drafted, _ = await draft_in(tx, scope)
     return await proven(tx, drafted)
+
+
+async def lists_in(tx: Connection) -> list[str]:
+    """The lists whose threads may be read, by name."""
+    return [row["list_name"] for row in await (await tx.execute(LISTS)).fetchall()]
 
 
 async def _threads(tx: Connection, scope: ReportScope) -> list[ConsensusShown]:

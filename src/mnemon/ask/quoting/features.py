@@ -212,9 +212,13 @@ class Weighing:
 
     def _matter(self, heard: frozenset[int]) -> float:
         """The share of the question's words other than people's names."""
-        rest = [number for number, word in enumerate(self.need.words) if folded(word) not in self.asked_people]
+        rest = self.matters(frozenset(range(len(self.need.words))))
         total = sum(self.weights[number] for number in rest)
         return sum(self.weights[number] for number in rest if number in heard) / total if total else 1.0
+
+    def matters(self, heard: frozenset[int]) -> frozenset[int]:
+        """Those that are no names of people."""
+        return frozenset(number for number in heard if folded(self.need.words[number]) not in self.asked_people)
 
     def _heard(self, text: str) -> frozenset[int]:
         said, alike = self.hearing.heard_in(text)
@@ -241,7 +245,7 @@ class Weighing:
     def _shape(self, one: Statement) -> StatementValues:
         length = len(one.text.split())
         return {
-            "question": float(bool(things.QUESTION.search(one.text))),
+            "question": self._asks(one.text),
             "empty": float(bool(things.EMPTY.fullmatch(one.text)) or length < 2),
             "short": float(length < 4 and one.kind == "sentence"),
             "long": max(0.0, math.log(max(length, 1) / 25)),
@@ -254,6 +258,15 @@ class Weighing:
             "denies": float(bool(things.DENIAL.search(one.text))),
             "changes_now": float(self.asks_now and bool(things.CHANGES.search(one.text))),
         }
+
+    def _asks(self, text: str) -> float:
+        """1 for a question; also where what follows it says nothing of the matter, less so if that may still answer."""
+        if things.QUESTION.search(text):
+            return 1.0
+        asked, mark, rest = text.rpartition("? ")
+        if not mark or self.hearing.heard_in(rest)[0] or not self.hearing.heard_in(asked)[0]:
+            return 0.0
+        return 0.5 if things.holds_new(self.need, rest, None, self.people) else 1.0
 
     def _people(self, one: Statement, involved: str, events: Sequence[ToldEvent]) -> StatementValues:
         """Whether those whom the question names say it, or are named in it; or somebody else says it."""

@@ -1,6 +1,7 @@
 """`mnemon mail`: archives of mailing lists, their messages and threads."""
 
 import asyncio
+import shlex
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
@@ -137,7 +138,7 @@ def _import(tenant: str, asked: inputs.ImportAsked, wants_json: bool, beside: di
     except KeyboardInterrupt:
         raise KeyboardInterrupt(STOPPED) from None
     show(done, wants_json, lambda: None)
-    if any(one["status"] == "failed" for one in done.get("imports", ())):
+    if any(one["status"] == "failed" or _has_no_mail(one["counts"]) for one in done.get("imports", ())):
         raise typer.Exit(1)
 
 
@@ -212,6 +213,10 @@ async def _state(
     return job.status, shown
 
 
+def _has_no_mail(counts: dict[str, int]) -> bool:
+    return not counts.get("messages") and bool(counts.get("defects"))
+
+
 def _tell(looked: str, begun: outputs.ImportBegun, imports: list[outputs.MailImportShown]) -> None:
     if looked == "FAILED":
         say(f"{begun.name} could not be read: `mnemon mail sources` says why.", "bold red")
@@ -221,6 +226,10 @@ def _tell(looked: str, begun: outputs.ImportBegun, imports: list[outputs.MailImp
         counts = one.counts
         if one.status == "failed":
             say(f"{one.source_url}: {one.error}", "bold red")
+            continue
+        if _has_no_mail(counts):
+            say(f"{one.source_url}: this is no archive of mail, nothing in it is a message.", "bold red")
+            say(f"If that was a mistake: mnemon mail remove-source {shlex.quote(begun.name)}", "dim")
             continue
         say(
             f"{one.source_url}: {counted(counts.get('messages', 0), 'message')}, {counts.get('new', 0)} of them new, "

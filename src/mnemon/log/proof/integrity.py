@@ -116,8 +116,13 @@ class Integrity:
         for name in await self.legal_entities(tenant):
             async with self.checkpoints.alone(tenant, name), self._reader.transaction(tenant) as connection:
                 await connection.execute(TAKE_TURN, (str(tenant), name))
-                kept = await asyncio.to_thread(self.checkpoints.list, tenant, name)
-                seal = (await asyncio.to_thread(self.checkpoints.newest, tenant, name)).seal
+                try:
+                    kept = await asyncio.to_thread(self.checkpoints.list, tenant, name)
+                    seal = (await asyncio.to_thread(self.checkpoints.newest, tenant, name)).seal
+                except ValueError as failure:
+                    raise CheckpointRefused(
+                        f"The checkpoints of {name} cannot be read ({failure}): run verify.", legal_entity=name
+                    ) from None
                 beyond = await signed_beyond(connection, tenant, name, kept, seal)
                 if beyond is None:
                     continue
