@@ -111,7 +111,7 @@ def test_a_forgotten_scheme_makes_no_home_in_the_folder_one_stands_in(
     with pytest.raises(InvalidRequest, match="The token is for a server"), mnemon.connect(home, token="mnm_x"):
         pass
     monkeypatch.setenv("MNEMON_SERVER", "mnemon.example.org")
-    with pytest.raises(InvalidRequest, match="'mnemon.example.org' is not an address"), mnemon.connect():
+    with pytest.raises(InvalidRequest, match=r"'mnemon\.example\.org' is not an address"), mnemon.connect():
         pass
     assert [*tmp_path.iterdir()] == []
 
@@ -128,7 +128,7 @@ def test_any_operation_is_called_by_its_name_and_its_fields(home: Path, tmp_path
         for says, given in wrong.items():
             with pytest.raises(InvalidRequest, match=says):
                 cast(Any, memory).call(*given)
-        with pytest.raises(InvalidRequest, match="There is no file .*none.md"):
+        with pytest.raises(InvalidRequest, match=r"There is no file .*none\.md"):
             memory.add(tmp_path / "none.md")
         with pytest.raises(InvalidRequest, match="is a folder: add its files one by one, or run `mnemon add"):
             memory.add(tmp_path)

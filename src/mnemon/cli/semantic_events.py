@@ -172,7 +172,7 @@ command(
     alternatives=[
         Alternative(
             operation=operations.search, when=lambda given: not any(given[one] for one in OF_ONE), human=print_found,
-            differences=ALL_OF_THEM,
+            differences=ALL_OF_THEM, listed="events",
         )
     ],
 )  # fmt: skip

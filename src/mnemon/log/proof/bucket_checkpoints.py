@@ -18,6 +18,7 @@ from mnemon.log.proof import checkpoint_packs as packs
 from mnemon.log.proof.checkpoint import Checkpoint, NewestSigned, read_checkpoint
 
 FOLDER, KEPT, SEAL = "checkpoints/", "kept/", "seal.json"
+GIVEN_UP = "checkpoints-given-up/"
 # Names count down, since a listing begins at the first: so the newest is found with one request.
 MOST = 99_999_999
 AT_ONCE = 16
@@ -95,6 +96,19 @@ class BucketCheckpoints:
     def put_seal(self, tenant: UUID, legal_entity: str, made: Checkpoint, mark: str | None) -> None:
         """In place of the seal that was read, and of no other."""
         self._bucket.write_if(_folder(tenant, legal_entity) + SEAL, _written(made), mark)
+
+    def set_back(self, tenant: UUID, legal_entity: str, lines: Sequence[Checkpoint], aside: str) -> None:
+        """Keep just these, as a restore gives them back; what was here stays beside, for whoever asks."""
+        have = self.list(tenant, legal_entity)
+        same = sum(1 for one, other in zip(have, lines, strict=False) if one == other)
+        beyond = [one.key for one in self._listed(tenant, legal_entity) if _number(one.key) > same]
+        for key in (*beyond, _folder(tenant, legal_entity) + SEAL):
+            with suppress(ObjectGone):
+                content = self._bucket.read_whole(key)
+                self._bucket.write(f"{GIVEN_UP}{aside}/{key.removeprefix(FOLDER)}", content)
+                self._bucket.remove(key)
+        for number, one in enumerate(lines[same:], same + 1):
+            self.add(tenant, legal_entity, one, number)
 
     @asynccontextmanager
     async def alone(self, tenant: UUID, legal_entity: str) -> AsyncIterator[None]:

@@ -15,6 +15,9 @@ from mnemon.keyfile import sync_folder
 from mnemon.log.events import MAIN
 from mnemon.log.proof.checkpoint import Checkpoint, NewestSigned, read_checkpoint
 
+FOLDER = "checkpoints"
+# Where a restore puts those of the backup, until it has looked which of them are needed.
+RESTORED = f"{FOLDER}-restored"
 LINES, SEAL = ".jsonl", ".seal"
 # A line has at most 64 roots and the handovers of the home; what is read from the end grows until a line is whole.
 TAIL = 16_384
@@ -23,8 +26,8 @@ TAIL = 16_384
 class CheckpointFiles:
     """Reads and writes them. A damaged line raises ValueError; a line cut short by a crash is no checkpoint."""
 
-    def __init__(self, home: Path) -> None:
-        self._folder = home / "checkpoints"
+    def __init__(self, home: Path, folder: str = FOLDER) -> None:
+        self._folder = home / folder
 
     def file_of(self, tenant: UUID, legal_entity: str) -> Path:
         name = hashlib.sha256(legal_entity.encode()).hexdigest()[:16]
@@ -111,6 +114,23 @@ class CheckpointFiles:
             os.fsync(opened.fileno())
         draft.replace(file)
         sync_folder(file.parent)
+
+    def set_back(self, tenant: UUID, legal_entity: str, lines: Sequence[Checkpoint], aside: str) -> None:
+        """Keep just these, as a restore gives them back; what was here stays in a folder beside, for whoever asks."""
+        place = self._folder.with_name(f"{self._folder.name}-given-up") / aside / str(tenant)
+        kept = self.list(tenant, legal_entity) == [*lines]
+        for file in (self.file_of(tenant, legal_entity), self.seal_of(tenant, legal_entity)):
+            if file.exists() and not (kept and file.suffix == LINES):
+                place.mkdir(mode=0o700, parents=True, exist_ok=True)
+                file.replace(place / file.name)
+        self.file_of(tenant, legal_entity).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for number, one in enumerate(() if kept else lines, 1):
+            self.add(tenant, legal_entity, one, number)
+        if not lines:
+            # Of a tenant that is gone not even its folder is left.
+            self.file_of(tenant, legal_entity).with_suffix(".lock").unlink(missing_ok=True)
+            with suppress(OSError):
+                self.file_of(tenant, legal_entity).parent.rmdir()
 
     def tenants(self) -> Iterator[UUID]:
         """Whose checkpoints are here."""

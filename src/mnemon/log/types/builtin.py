@@ -89,3 +89,42 @@ KEY_PINNED = declare(
         bound_to_periods=False,
     )
 )
+
+POSITION = {"type": "string", "pattern": "^[0-9]+$"}
+
+LOG_RESTORED = declare(
+    EventType(
+        type="log.restored",
+        description="The database was restored from a backup: what was recorded after its moment is no part of the "
+        "log any more. `attested` is how far checkpoints and seals had gone before.",
+        data_schema={
+            "type": "object",
+            "required": ["taken_at", "partitions"],
+            "properties": {
+                "taken_at": {"type": "string", "format": "date-time"},
+                "partitions": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "required": ["legal_entity", "sequence", "attested"],
+                        "properties": {
+                            "legal_entity": {"type": "string"},
+                            "sequence": POSITION,
+                            "attested": POSITION,
+                        },
+                        "additionalProperties": False,
+                    },
+                },
+            },
+            "additionalProperties": False,
+        },
+        required_entities=(EntityRequirement("log", "subject"),),
+        examples=(
+            {
+                "taken_at": "2026-11-16T02:00:00+00:00",
+                "partitions": [{"legal_entity": "main", "sequence": "168", "attested": "188"}],
+            },
+        ),
+        bound_to_periods=False,
+    )
+)
