@@ -44,6 +44,14 @@ def test_import_then_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert isinstance(gone.exception, SourceRefused) and "There is nothing at" in gone.exception.message
 
 
+def test_what_holds_no_mail_is_said_and_is_a_failure(tmp_path: Path) -> None:
+    log = tmp_path / "standup.txt"
+    log.write_text("== Mon 9 Nov 2026 ==\nOwen: scrap goes out today.\n")
+    done = CliRunner().invoke(app, ["mail", "import", str(log), "--name", "standup"])
+    assert done.exit_code == 1, done.output
+    assert "There is no mail in it: `mnemon mail remove-source standup` forgets the place" in done.stdout
+
+
 def test_a_webhook_is_added_with_a_secret_that_is_in_no_argument() -> None:
     words = ["webhooks", "add", "http://93.184.215.14/hook", "--name", "chat", "--own-secret", "--json"]
     added = CliRunner().invoke(app, words, input="s3cret" * 4 + "\n")

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 import mnemon
 from mnemon.cli.main import app
 from mnemon.client.calls import ReadingFailed
+from mnemon.client.failures import ServerUnreachable
 from mnemon.client.remote import RemoteCalls
 from mnemon.client.servers import address_of, keep_token, known_servers
 from mnemon.errors import InvalidRequest, NotAuthenticated
@@ -145,6 +146,11 @@ def test_addresses_and_tokens_are_kept_by_their_owner_alone(tmp_path: Path) -> N
     keep_token(tmp_path / "new", "http://a.test", None)
     assert known_servers(tmp_path / "new") == {"http://b.test": "two"}
     assert (tmp_path / "new" / "servers.json").stat().st_mode & 0o077 == 0
+
+
+def test_a_login_at_an_address_where_nobody_listens_asks_for_no_token(home: Path) -> None:
+    nobody = CliRunner().invoke(app, ["login", "http://127.0.0.1:9"])
+    assert isinstance(nobody.exception, ServerUnreachable) and "cannot be reached" in nobody.exception.message
 
 
 def test_a_command_at_a_server_says_what_it_lacks(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

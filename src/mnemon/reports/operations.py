@@ -10,7 +10,7 @@ from mnemon.errors import InvalidRequest, NotFound
 from mnemon.identity.roles import Action
 from mnemon.inputs import FirstMoment, LastMoment, Maybe
 from mnemon.operations import Caller, Input, Output, operation
-from mnemon.reports.composing import ReportScope, compose_in
+from mnemon.reports.composing import ReportScope, check_list, compose_in
 from mnemon.reports.report import MailReport, ReportFormat, ReportKind
 from mnemon.reports.telling import quoted, told
 from mnemon.reports.writing import write_report
@@ -96,6 +96,8 @@ async def report(mnemon: ReportParts, caller: Caller, asked: ReportAsked) -> Rep
     scope = ReportScope(**{name: getattr(asked, name) for name in SCOPE}).checked()
     async with mnemon.database.transaction(caller.tenant_id) as tx:
         await read_as(tx, Reader.of(caller.actor))
+        if asked.list_name is not None:
+            await check_list(tx, asked.list_name)
         made = await compose_in(tx, scope)
     return shown_report(made, asked.form)
 

@@ -137,8 +137,13 @@ def _import(tenant: str, asked: inputs.ImportAsked, wants_json: bool, beside: di
     except KeyboardInterrupt:
         raise KeyboardInterrupt(STOPPED) from None
     show(done, wants_json, lambda: None)
-    if any(one["status"] == "failed" for one in done.get("imports", ())):
+    if any(one["status"] == "failed" or _is_no_mail(one["counts"]) for one in done.get("imports", ())):
         raise typer.Exit(1)
+
+
+def _is_no_mail(counts: dict[str, int]) -> bool:
+    """Not one message, and something that could not be read as one."""
+    return not counts.get("messages", 0) and counts.get("defects", 0) > 0
 
 
 async def _imported(tenant: str, asked: inputs.ImportAsked, wait: bool, quiet: bool) -> dict[str, Any]:
@@ -226,6 +231,11 @@ def _tell(looked: str, begun: outputs.ImportBegun, imports: list[outputs.MailImp
             f"{one.source_url}: {counted(counts.get('messages', 0), 'message')}, {counts.get('new', 0)} of them new, "
             f"{counted(counts.get('defects', 0), 'defect')}."
         )
+        if _is_no_mail(counts):
+            say(
+                f"There is no mail in it: `mnemon mail remove-source {begun.name}` forgets the place, and `mnemon add` "
+                "takes in a text.", "bold red",
+            )  # fmt: skip
 
 
 command(
