@@ -51,11 +51,13 @@ WORDS: Mapping[str, str | Callable[[Context], str]] = {
     "datetime_parsing": MOMENT_FORM,
     "datetime_from_date_parsing": MOMENT_FORM,
     "timezone_aware": "does not say its time zone: add Z or an offset like +02:00",
-    "json_invalid": lambda told: f"the body is not JSON: {told['error']}",
+    "json_invalid": lambda told: f"The body is not JSON: {told['error']}.",
     "none_required": "must be null",
 }
 # A check of our own that says all in one sentence, with the value and what to do: no field's name before it.
 SENTENCE = "sentence"
+# These say all by themselves; of JSON that cannot be read no field is known, only a place.
+WHOLE = frozenset({SENTENCE, "json_invalid"})
 # A check of our own speaks plainly already; the validator puts this before it.
 OWN_WORDS = "Value error, "
 
@@ -73,7 +75,7 @@ def plain_problem(error: Mapping[str, Any]) -> str:
 def told_of(field: str, error: Mapping[str, Any]) -> str:
     """The problem with the field that has it."""
     problem = plain_problem(error)
-    return problem if error.get("type") == SENTENCE else f"{field}: {problem}"
+    return problem if error.get("type") in WHOLE else f"{field}: {problem}"
 
 
 def _least(number: int, noun: str) -> str:
