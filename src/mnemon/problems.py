@@ -7,6 +7,7 @@ from typing import Any
 Context = Mapping[str, Any]
 UUID_FORM = "is not an id: ids look like 01890a5d-ac96-774b-bcce-b302099a8057"
 MOMENT_FORM = "is not a moment: write 2026-05-01T12:00:00+02:00, or 2026-05-01T10:00:00Z"
+KIND_OF_ID = "is not an id of this kind: they begin with"
 NUMBER_FORM = "is not a whole number"
 # "^uid_[A-Za-z0-9]{1,64}$", "^(active|deleted)$": what people are told instead of the pattern.
 _ID_OF_A_KIND = re.compile(r"\^\(?(?P<begins>[a-z]+[_-])")
@@ -84,7 +85,7 @@ def _least(number: int, noun: str) -> str:
 
 def _form(pattern: str) -> str:
     if kind := _ID_OF_A_KIND.match(pattern):
-        return f"is not an id of this kind: they begin with {kind['begins']}"
+        return f"{KIND_OF_ID} {kind['begins']}"
     if choice := _CHOICE.fullmatch(pattern):
         return f"must be one of {', '.join(choice['words'].split('|'))}"
     return f"does not have the form {pattern}"
