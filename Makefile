@@ -7,6 +7,7 @@ BIN := $(VENV)/bin
 READY := .make/ready
 BROWSER := .make/browser
 SERVICES := .make/services
+FONTS := .make/fonts
 LONG_SUITES_NEED := rabbitmq-server pgbouncer etcd-server libfaketime tesseract-ocr tesseract-ocr-deu rsync
 # How long the storm lasts, and how many seconds lie between two faults, about.
 MINUTES ?= 5
@@ -66,7 +67,7 @@ reference: $(READY) ## write docs/reference from the code
 examples: $(READY) ## write the PDF and DOCX files of the sample corpus
 	@$(BIN)/python examples/sources/build.py
 
-screenshots: $(READY) $(BROWSER) ## pictures of every page, light and dark, wide and narrow: make screenshots FOLDER=…
+screenshots: $(READY) $(BROWSER) $(FONTS) ## pictures of every page, light and dark, wide and narrow: make screenshots FOLDER=…
 	@$(BIN)/python -m tests.web.screenshots $(or $(FOLDER),$(shell mktemp -d -t mnemon-pictures-XXXX))
 
 lock: $(READY) ## pin the newest dependencies again (needs uv)
@@ -95,6 +96,13 @@ $(BROWSER):
 	@command -v chromium > /dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null \
 	  && echo "Installing chromium for the browser tests" && apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium > /dev/null; } \
 	  || echo "No chromium: the browser tests will be skipped."
+	@touch $@
+
+# The pages are set in the fonts of the reader's machine; a bare one has few, and its pictures show none that people see.
+$(FONTS):
+	@mkdir -p .make
+	@[ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get install -y -qq --no-install-recommends fonts-inter \
+	  fonts-urw-base35 fonts-droid-fallback > /dev/null || echo "No fonts were installed: the pictures show those that are here."
 	@touch $@
 
 # What the long suites need of Debian; they skip, and say so, where it cannot be installed. Among them: the acceptance

@@ -15,14 +15,14 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import UUID
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
 
 from asked_large import ask_p95
-from asked_library import GoldQuestion, Library, is_quoted, load_questions, open_library
+from asked_library import GoldQuestion, Library, StoredDocument, is_quoted, load_questions, open_library
 from locomo_answers import locomo_figures, token_f1
 from talk_files import DATA
 
@@ -47,8 +47,10 @@ class Outcome:
     question: GoldQuestion
     answer: Answered
     right: bool
-    # The first sentence is about what stands.
+    # Gold is told as standing; it is told first; what was replaced is told as if it stood.
+    stands: bool
     first: bool
+    replaced: bool
     seconds: float
 
 
@@ -64,8 +66,21 @@ async def _ask(library: Library, caller: Caller, question: GoldQuestion) -> Outc
     document = library.documents[question.document]
     answerable = question.unanswerable is None
     right = answerable and is_quoted(question, document, _spans(answer.sentences))
-    first = answerable and is_quoted(question, document, _spans(_standing(answer)))
-    return Outcome(question, answer, right, first, seconds)
+    stands = answerable and is_quoted(question, document, _spans(_standing(answer)))
+    first = answerable and is_quoted(question, document, _spans(answer.sentences[:1]))
+    replaced = answerable and _tells_replaced(question, document, answer)
+    return Outcome(question, answer, right, stands, first, replaced, seconds)
+
+
+def _tells_replaced(question: GoldQuestion, document: StoredDocument, answer: Answered) -> bool:
+    """Whether a sentence gives what was replaced as standing, without what stands ("15 June instead of 2 June")."""
+    if not question.replaced:
+        return False
+    before = replace(question, quotes=[question.replaced], alternatives=())
+    return any(
+        is_quoted(before, document, _spans([one])) and not is_quoted(question, document, _spans([one]))
+        for one in _standing(answer)
+    )
 
 
 def _standing(answer: Answered) -> list[object]:
@@ -90,7 +105,9 @@ def figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
         "wrong_answered": _share(one.answer.outcome == "answered" and not one.right for one in answerable),
         "wrongly_refused": _share(one.answer.outcome == "refused" for one in answerable),
         "unanswerable_refused": _share(one.answer.outcome == "refused" for one in nowhere),
-        "standing_right": _share(one.first for one in standing),
+        "standing_right": _share(one.stands for one in standing),
+        "standing_first": _share(one.first for one in standing),
+        "replaced_told": _share(one.replaced for one in standing),
         "ask_p95_ms": round(1000 * sorted(one.seconds for one in outcomes)[int(0.95 * len(outcomes))], 1),
     }
 

@@ -30,7 +30,7 @@ OPERATOR = Actor("system", "operator:bench")
 STORING = (LOOK, IMPORT_JOB, RECORD_MAIL_FAILURE)
 READING = (*STORING, READ_CONSENSUS)
 # Rarely: what asking costs is counted with the import.
-POLL = 0.25
+POLL = 1.0
 LARGEST_MB = 4_000
 WAITING = """
 SELECT count(*) AS waiting FROM mnemon.jobs

@@ -51,6 +51,8 @@ class GoldQuestion:
     alternatives: Sequence[str]
     standing: bool
     unanswerable: str | None
+    # What held before, of a standing question.
+    replaced: str | None = None
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,7 @@ def load_questions(splits: Iterable[str]) -> list[GoldQuestion]:
                 GoldQuestion(
                     one["id"], path.stem, split, one["question"], one["kind"], one["answer"], tuple(one["quotes"]),
                     tuple(one.get("alternatives", ())), "standing" in one, one.get("unanswerable"),
+                    one.get("replaced"),
                 )
             )  # fmt: skip
     return found

@@ -23,13 +23,14 @@ from fit_answers import Floats, fit_chance
 from mnemon.ask.filters import EVERYTHING
 from mnemon.ask.quoting import beside
 from mnemon.ask.quoting.features import CandidateStatement, StatementValues
+from mnemon.ask.quoting.weighed import Weighed
 from mnemon.cli.context import OPERATOR
 from mnemon.documents.access import Reader
 from mnemon.telemetry import configure_logging
 
 FOLDS = 5
-# What a further statement must be worth: as many words as were quoted before there was a bar of this kind.
-ENOUGH = 0.06
+# What a further statement must be worth: about as many words as were quoted before there was a bar of this kind.
+ENOUGH = 0.05
 TRIED = (0.05, 0.055, 0.06, 0.065, 0.07, 0.08, 0.09, 0.1, 0.12, 0.15)
 
 
@@ -72,10 +73,12 @@ async def collect(home: Path) -> list[Followed]:
 async def _followed(library: Library, question: GoldQuestion) -> Followed | None:
     findings = await library.mnemon.asking.find(library.tenant, OPERATOR, question.text, EVERYTHING)
     weighed = await library.mnemon.asking.weigh(library.tenant, Reader.of(OPERATOR), findings)
-    return followed(question, library.documents[question.document], weighed.found) if weighed.enough else None
+    return followed(question, library.documents[question.document], weighed) if weighed.enough else None
 
 
-def followed(question: GoldQuestion, document: StoredDocument, found: list[CandidateStatement]) -> Followed:
+def followed(question: GoldQuestion, document: StoredDocument, weighed: Weighed) -> Followed:
+    found = weighed.found
+
     def is_gold(one: CandidateStatement) -> bool:
         cited = [(one.origin.doc_version_id, one.statement.start, one.statement.end)]
         parts = () if question.unanswerable else (*question.quotes, *question.alternatives)
@@ -85,8 +88,8 @@ def followed(question: GoldQuestion, document: StoredDocument, found: list[Candi
         return len(one.statement.text.split())
 
     others = [
-        Further(beside.beside_values(found[0], one, place), is_gold(one), words(one))
-        for place, one in beside.others_of(found)
+        Further(beside.beside_values(found[0], one, place, weighed.weighing), is_gold(one), words(one))
+        for place, one in beside.others_of(found, weighed.weighing)
     ]
     return Followed(question, is_gold(found[0]), words(found[0]), others)
 

@@ -276,7 +276,8 @@ class TestCryptoShredding:
     ) -> None:
         await privacy.log.append(tenant, [joined("c-1", "Ada Lovelace")])
         stored = await stored_payload(database, tenant)
-        assert "Ada" not in stored
+        # Three letters stand in the letters of a sealed text now and then.
+        assert "Lovelace" not in stored
         assert orjson.loads(stored)["data"]["name"] == "[SEALED]"
 
     async def test_should_decrypt_pii_fields_on_read_when_key_is_active(self, privacy: Privacy, tenant: UUID) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from mnemon.app import Mnemon
 from mnemon.ask.inputs import Question
+from mnemon.ask.quoting.surroundings import read_stretches
 from tests.semantics.conftest import ADA, Added, added, all_done, settings, work
 from tests.work.conftest import eventually
 
@@ -70,3 +71,18 @@ async def test_the_words_of_a_talk_are_cited_with_the_day_on_which_they_were_sai
     await all_done()
     answer = await mnemon.asking.ask(tenant, ADA, "When was the fridge alarm installed?")
     assert answer.citations[0].said_on == date(2026, 10, 9)
+
+
+async def test_a_message_beside_the_one_that_was_found_keeps_its_own_day(
+    mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done
+) -> None:
+    await added(
+        "03/02/2026, 08:02 - Ines Roth: eleven boats are on the list\n"
+        "19/02/2026, 18:41 - Pete Novak: what a regatta, the sailmakers came first\n",
+        "chat.txt",
+    )
+    await all_done()
+    found = await mnemon.searcher.search(tenant, "How many boats are on the list?", limit=1)
+    async with mnemon.database.transaction(tenant) as tx:
+        [stretch] = await read_stretches(tx, found.hits)
+    assert [stretch.day_at(one.start) for one in stretch.statements] == [date(2026, 2, 3), date(2026, 2, 19)]

@@ -15,7 +15,19 @@ REPLY = "He turned it down, Aberdeen is too far for him."
 # As many words of another matter as make an answer hard to read.
 ASIDE = "The bakery was full on Saturday and the oven held its heat until the evening, " * 4
 
-VALUES = ("question", "empty", "of_other", "fits_new", "own", "heads", "by_named", "row", "update", "replaced")
+VALUES = (
+    "question",
+    "empty",
+    "of_other",
+    "fits_new",
+    "own",
+    "heads",
+    "by_named",
+    "row",
+    "update",
+    "replaced",
+    "quoted",
+)
 
 
 def said(words: str, place: int, score: float, document: int = 1, asked: str = "") -> CandidateStatement:

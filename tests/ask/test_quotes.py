@@ -88,7 +88,7 @@ async def test_what_a_heading_says_is_not_looked_for_in_other_documents(
     await put(database, tenant, ["Some would move closer to the harbour. Nothing decided."], headings=["4. Office"])
     await put(database, tenant, ["On Saturdays the harbour office has nobody."])
     found = await quotes(lexical, log, tenant, "Did we decide to move the office?")
-    assert found[-1] == "Nothing decided." and not any("Saturdays" in quote for quote in found)
+    assert "Nothing decided." in found and not any("Saturdays" in quote for quote in found)
 
 
 async def test_a_question_in_the_source_is_no_answer_where_there_is_one(

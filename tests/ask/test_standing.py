@@ -217,3 +217,26 @@ async def test_a_bound_and_a_lower_part_alter_no_figure(
     answer = await mnemon.asking.ask(tenant, ADA, "By how much may the rent rise each year?")
     assert roles(answer)[0] == ("answer", "", told), roles(answer)
     assert "replaced" not in {one.role for one in answer.sentences}
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Who keeps a rain diary?", "Inés keeps a rain diary for us. Maybe the whole idea of valleys is wrong."),
+        (
+            "Who has the silent freezer alarm?",
+            "| R1 | the freezer alarm is silent | Rory |\n| R2 | rumour of a strike | closed: was false |",
+        ),
+        (
+            "How long does a player with a head knock sit out?",
+            "- A player with a head knock sits out for 14 days.\n- The rumour that we give up the courts is not true.",
+        ),
+    ],
+)
+async def test_what_is_wrong_of_another_matter_denies_nothing(
+    database: Database, tenant: UUID, log: EventLog, question: str, text: str
+) -> None:
+    await put(database, tenant, [text])
+    answer = await ask(database, log, tenant, question)
+    assert answer.outcome == "answered"
+    assert {one.role for one in answer.sentences} <= {"answer"}, roles(answer)

@@ -1,6 +1,7 @@
 """What of a text can be quoted by itself, and what goes on with the line before it."""
 
 from mnemon.ask.proven import ProvenSentence, told_together
+from mnemon.ask.quoting.clean import clean_words
 from mnemon.ask.quoting.statements import statements_in
 
 STAND_UP = """# Stand-up 3 November 2026
@@ -52,3 +53,44 @@ def test_a_labelled_line_below_somebodys_words_begins_anew() -> None:
 def test_what_ends_without_a_stop_does_not_run_into_the_next_sentence() -> None:
     told = [ProvenSentence(words, (), (), "answer", "") for words in ("Ana: looks at it", "It broke.", "It is back.")]
     assert told_together(told) == "Ana: looks at it\nIt broke. It is back."
+
+
+QUOTED = """Dear Ms Roth,
+
+thank you for your offer of Monday.
+
+Kind regards
+Ida Sand
+
+> On Thu, 22 Oct 2026 at 09:10, Ole Brandt <ole@brandt.example> wrote:
+>
+> Dear Ida,
+>
+> The lease ends on 31 January. We can
+> prolong it by two years.
+>
+> Ole Brandt
+> Brandt Estates
+>
+>> On Tue, 1 Sep 2026 at 14:45, Ida Sand wrote:
+>>
+>> Which notice do you ask for?
+"""
+
+
+def test_a_quoted_mail_is_told_without_its_attribution_and_signature() -> None:
+    quoted = [(one.speaker, one.text.replace("\n> ", " ")) for one in statements_in(QUOTED, 0) if one.quoted]
+    assert quoted == [
+        ("Ole Brandt", "The lease ends on 31 January. We can prolong it by two years."),
+        ("Ida Sand", "Which notice do you ask for?"),
+    ]
+
+
+def test_a_reply_follows_a_question_though_a_few_words_come_after_that() -> None:
+    talk = "Ana: Who brings cake on Friday? It is Ben's birthday\nCem: I bring some. Apple\n"
+    assert [one.asked.endswith("Who brings cake on Friday?") for one in statements_in(talk, 0)][-1]
+
+
+def test_cells_that_name_their_columns_are_told_with_semicolons() -> None:
+    assert clean_words("Item: Rope | Price: 4 EUR | Owner: Ida") == "Item: Rope; Price: 4 EUR; Owner: Ida"
+    assert clean_words("We chose | of two | signs") == "We chose | of two | signs"

@@ -43,7 +43,7 @@ TYPE = EventType(
     bound_to_periods=False,
 )
 
-CLOSED = "INSERT INTO mnemon.tenant_moves (tenant_id, slug, state, url) VALUES (%s, 'acme', 'closed', 'https://two')"
+AWAY = "INSERT INTO mnemon.tenant_moves (tenant_id, slug, state, url) VALUES (%s, 'acme', 'opening', 'https://two')"
 
 
 class Kept:
@@ -106,9 +106,6 @@ async def test_events_leave_in_order_through_an_outage_and_go_on_where_they_ende
     assert positions
 
 
-CLOSED = "INSERT INTO mnemon.tenant_moves (tenant_id, slug, state, url) VALUES (%s, 'acme', 'closed', 'https://two')"
-
-
 @pytest.fixture
 async def own_events(own_database: Database) -> AsyncIterator[EventLog]:
     """A log whose tenants are all of them: who follows every tenant would send those of other tests too."""
@@ -138,7 +135,7 @@ async def test_the_log_leaves_though_the_database_was_away_and_one_tenant_is_not
     tenant, closed = await with_an_order(own_events, 1), await with_an_order(own_events, 2)
     carrier.wanted = len((await own_events.read_page(tenant, limit=100)).events)
     async with own_events.database.owner() as owner:
-        await owner.execute(CLOSED, (closed,))
+        await owner.execute(AWAY, (closed,))
     monkeypatch.setattr(own_events.database, "session", away_at_first)
     publishing = asyncio.create_task(BusPublisher(own_events, carrier).run())
     await asyncio.wait_for(carrier.enough.wait(), PATIENCE)

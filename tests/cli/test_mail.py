@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from mnemon.cli.mail.consensus import print_report
 from mnemon.cli.main import app
 from mnemon.cli.output import console
+from mnemon.errors import NotFound
 from mnemon.mail.errors import SourceRefused
 from mnemon.reports.operations import ReportShown
 from tests.mail.conftest import message, write_mbox
@@ -47,12 +48,23 @@ def test_import_then_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert isinstance(gone.exception, SourceRefused) and "There is nothing at" in gone.exception.message
 
 
-def test_what_holds_no_mail_is_said_and_is_a_failure(tmp_path: Path) -> None:
-    log = tmp_path / "standup.txt"
-    log.write_text("== Mon 9 Nov 2026 ==\nOwen: scrap goes out today.\n")
-    done = CliRunner().invoke(app, ["mail", "import", str(log), "--name", "standup"])
-    assert done.exit_code == 1, done.output
-    assert "There is no mail in it: `mnemon mail remove-source standup` forgets the place" in done.stdout
+def test_what_is_no_mail_is_told_and_fails(tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("What we did on Monday.\n\nNothing.\n")
+    refused = CliRunner().invoke(app, ["mail", "import", str(notes), "--name", "notes"])
+    assert refused.exit_code == 1
+    assert "no archive of mail" in refused.output
+    assert "remove-source notes" in refused.output
+
+
+def test_a_report_of_a_list_that_is_none_names_those_that_are(tmp_path: Path) -> None:
+    result("import", str(write_mbox(tmp_path / "named.mbox", [message(1, "Shall we?\n")])), "--name", "named")
+    refused = CliRunner().invoke(app, ["mail", "report", "--list", "nolist"])
+    assert isinstance(refused.exception, NotFound)
+    assert "There is no list nolist" in refused.exception.message
+    assert "list.lists.example.org" in refused.exception.message
+    found = CliRunner().invoke(app, ["mail", "report", "--list", "list.lists.example.org", "--format", "text"])
+    assert found.exit_code == 0
 
 
 def test_a_webhook_is_added_with_a_secret_that_is_in_no_argument() -> None:

@@ -28,6 +28,16 @@ async def test_the_tenant_ends_with_the_transaction(database: Database, tenant: 
     assert connection is not None
 
 
+async def test_the_connection_that_came_back_last_is_lent_again(database: Database) -> None:
+    async with database.session() as first, database.session() as second:
+        pids = first.info.backend_pid, second.info.backend_pid
+    for _ in range(3):
+        async with database.session() as again:
+            assert again.info.backend_pid == pids[0], "the outer one came back last"
+    async with database.session() as first, database.session() as second:
+        assert (first.info.backend_pid, second.info.backend_pid) == pids
+
+
 async def test_a_failed_transaction_leaves_nothing(database: Database, tenant: UUID) -> None:
     with pytest.raises(ZeroDivisionError):
         async with database.transaction(tenant) as tx:

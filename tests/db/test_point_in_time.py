@@ -64,6 +64,7 @@ async def test_the_database_comes_back_as_it_was_before_a_mistake(
         await write(events, tenant, range(5, 10))
         last = await mark(primary)
         await write(events, tenant, range(10, 15))
+        await Integrity(database, events.reader, tmp_path, events).checkpoint(tenant)
         until(lambda: (archive / last).exists(), "the segment with the mark is archived")
     with (copy.data / "postgresql.conf").open("a") as configuration:
         configuration.write(RECOVERING.format(archive=archive))
@@ -74,7 +75,11 @@ async def test_the_database_comes_back_as_it_was_before_a_mistake(
         way = ExternalServer(*map(copy.conninfo, ("mnemon_owner", "mnemon_app")))
         async with Database(way) as database, EventLog(database) as events:
             assert await numbers(events, tenant) == list(range(10)), "the mistake is gone, and nothing else"
-            assert (await Integrity(database, events.reader, tmp_path, events).verify(tenant)).faults == []
+            integrity = Integrity(database, events.reader, tmp_path, events)
+            assert (await integrity.verify(tenant)).faults != [], "what was signed of the mistake says so"
+            [beyond] = await integrity.adopt_restore(tenant)
+            assert beyond.furthest.sequence == beyond.ends_at + 5
+            assert (await integrity.verify(tenant)).faults == []
             await write(events, tenant, [99])
             assert (await numbers(events, tenant))[-1] == 99, "it goes on from there"
 

@@ -371,6 +371,7 @@ async def test_a_sender_who_falls_silent_is_told_so(
         ("C:\\Users\\ada\\notes.txt", "notes.txt"),
         ("Pr\u0065\u0301cis.txt", "Pr\u00e9cis.txt"),
         ("a\x00b\n.txt", "ab.txt"),
+        ("at 9.41\u202fAM.txt", "at 9.41 AM.txt"),
         ("x" * 400 + ".txt", "x" * 251 + ".txt"),
         ("..", "unnamed"),
         ("", "unnamed"),

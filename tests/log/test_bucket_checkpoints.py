@@ -212,19 +212,3 @@ async def test_an_emptied_checkpoint_is_not_taken_for_none(
         with pytest.raises(CheckpointRefused, match="cannot be read"):
             await sign(tenant)
     assert "cannot be read" in (await integrity.verify(tenant)).faults[0].message
-
-
-async def test_a_restore_sets_them_back_and_keeps_what_was_beyond_beside(
-    integrity: Integrity, log: EventLog, tenant: UUID, shared: SharedHome
-) -> None:
-    kept = await signed(integrity, log, tenant, 3)
-    await log.append(tenant, [order_placed("A-9")])
-    await integrity.seal_all()
-    first, second, third = kept.list(tenant)
-    kept.set_back(tenant, "main", [first, second], "20261119T040000Z")
-    assert kept.list(tenant) == [first, second] and kept.seal(tenant) is None
-    beside = [one.key for page in shared.bucket.pages("checkpoints-given-up/20261119T040000Z/") for one in page]
-    assert len(beside) == 2
-    # In a bucket that has lost one, as a new home has: those of the backup take its place.
-    kept.set_back(tenant, "main", [first, second, third], "20261119T050000Z")
-    assert kept.list(tenant) == [first, second, third]

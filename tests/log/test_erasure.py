@@ -14,6 +14,7 @@ import pytest
 from mnemon.db.database import Connection, Database
 from mnemon.db.embedded import EmbeddedServer
 from mnemon.errors import Conflict, InvalidRequest, NotAllowed, NotFound
+from mnemon.identity.tenant_moves import FORGET_KEYS
 from mnemon.log.errors import SubjectErased
 from mnemon.log.events import Actor, Event, Scope
 from mnemon.log.moments import now
@@ -339,6 +340,23 @@ async def test_other_processes_forget_at_once(
         while (tenant, "c-1") in other.keys._memory:  # noqa: ASYNC110  its memory has no event to wait for
             await asyncio.sleep(0.01)
     assert (await other.log.read_page(tenant)).events[0].data["name"] == REDACTED
+    await other.close()
+
+
+async def test_when_a_tenant_comes_back_from_another_database_nothing_remembered_is_trusted(
+    database: Database, ring: KeyRing, tenant: UUID, tmp_path: Path
+) -> None:
+    """Who was erased there was not told of here."""
+    other = open_private(database, ring, tmp_path / "other", key_seconds=3600, listening=True)
+    await other.log.append(tenant, [joined()])
+    await asyncio.wait_for(other.invalidation.listening.wait(), PATIENCE)
+    assert (await other.log.read_page(tenant)).events[0].data["name"] == "Ada Lovelace"
+    assert (tenant, "c-1") in other.keys._memory
+    async with database.owner() as owner:
+        await owner.execute(FORGET_KEYS, (str(tenant),))
+    async with asyncio.timeout(PATIENCE):
+        while other.keys._memory:  # noqa: ASYNC110  it has no event to wait for
+            await asyncio.sleep(0.01)
     await other.close()
 
 

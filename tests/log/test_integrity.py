@@ -200,6 +200,8 @@ class TestTampering:
         assert "attests 20 events; the log ends at 15" in report.faults[0].message
         with pytest.raises(CheckpointRefused, match="ends at 15, but a checkpoint attests 20"):
             await integrity.checkpoint(filled)
+        with pytest.raises(CheckpointRefused, match="nobody brought it back"):
+            await integrity.adopt_restore(filled)
 
     async def test_a_chain_computed_again_is_found_by_its_checkpoints(
         self, integrity: Integrity, log: EventLog, filled: UUID, server: EmbeddedServer
@@ -220,6 +222,8 @@ class TestTampering:
         assert "Between events 21 and 23" in report.faults[0].message
         with pytest.raises(CheckpointRefused, match="Event 23 is not the one"):
             await integrity.checkpoint(filled)
+        with pytest.raises(CheckpointRefused, match="nobody brought it back"):
+            await integrity.adopt_restore(filled)
 
     async def test_a_swapped_pair_with_a_new_chain_is_found_by_the_root(
         self, integrity: Integrity, filled: UUID, server: EmbeddedServer

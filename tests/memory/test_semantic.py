@@ -253,7 +253,7 @@ def test_the_lens_knows_no_model() -> None:
     assert "memory_vectors" not in LENS.real_tables
 
 
-CLOSED = "INSERT INTO mnemon.tenant_moves (tenant_id, slug, state, url) VALUES (%s, 'acme', 'closed', 'https://two')"
+AWAY = "INSERT INTO mnemon.tenant_moves (tenant_id, slug, state, url) VALUES (%s, 'acme', 'opening', 'https://two')"
 
 
 async def test_a_tenant_that_is_on_its_way_to_another_database_holds_up_no_other(
@@ -269,7 +269,7 @@ async def test_a_tenant_that_is_on_its_way_to_another_database_holds_up_no_other
         await memory.log.append(tenant, [NewEvent(type="memory.item.upserted", data=item, actor=ADA.actor)])
         await memory.changes.create(tenant, Memory.place(tenant), ADA, content="The cat sleeps.")
     async with own_database.owner() as owner:
-        await owner.execute(CLOSED, (moving,))
+        await owner.execute(AWAY, (moving,))
     follower = memory.follower()
     await follower.translate()
     await follower.embed()

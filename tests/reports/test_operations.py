@@ -56,10 +56,6 @@ async def test_the_sample_list_from_its_archive_to_its_reports(
             assert row is not None
             assert row["text"][one["start"] : one["end"]] == one["quote"]
 
-    nolist = await client.get("/v1/reports/preview", params={"kind": "consensus", "list_name": "nolist"})
-    assert nolist.status_code == 404
-    assert nolist.json()["error"] == f"There is no list 'nolist': there are {LIST}."
-
     of_draft = (
         await client.get("/v1/reports/preview", params={"kind": "draft-focused", "draft": "draft-tern-wire-format"})
     ).json()

@@ -77,6 +77,13 @@ def test_what_somebody_wrote_stays_words_in_each_form() -> None:
     assert "@page" not in page
 
 
+def test_words_alone_are_neither_escaped_nor_changed() -> None:
+    words = write_report(draft_report("consensus", "Report", [thread()]), "text")
+    assert "\n[VOTE] *2.0*\n" in words
+    assert "\n    I object to <b>this</b>.\n" in words
+    assert "\\" not in words
+
+
 def test_an_empty_report_says_so() -> None:
     silent = thread().model_copy(update={"votes": [], "statements": [], "objections": []})
     made = draft_report("weekly", "Weekly report", [silent])
@@ -105,6 +112,7 @@ def test_hostile_words_are_words_in_every_place_and_form() -> None:
             assert {node.tag for node in tree.root.traverse()} <= OURS, words
             assert all(not link.attributes["href"].startswith(("http", "java")) for link in tree.css("a"))
             assert "\u202e" not in page
+        assert "\u202e" not in write_report(made, "text")
         markdown = write_report(made, "markdown")
         assert [line[:2] for line in markdown.split("\n") if line.startswith("#")] == ["# ", "##"], words
         body = markdown.partition("\n[^1]:")[0]

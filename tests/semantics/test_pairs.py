@@ -7,6 +7,7 @@ import numpy as np
 
 from mnemon.semantics.link.cue_words import REVERSES
 from mnemon.semantics.link.days import days_named
+from mnemon.semantics.link.pairs import as_written
 from mnemon.semantics.link.placed import EventLink, Placed, told_at
 from mnemon.semantics.link.supersession import link_events
 from mnemon.semantics.semantic_event import Category, Evidence, InvolvedActor, SemanticEvent, Subject
@@ -164,3 +165,8 @@ def test_what_is_to_come_was_said_before_it_came() -> None:
     )
     assert told_at(plan, written) == written
     assert told_at(replace(plan, event_time=written.replace(day=2)), written) == written.replace(day=2)
+
+
+def test_a_reason_names_words_as_they_are_written() -> None:
+    assert as_written("Jonas will finish the moves by 6 March.", "jona") == "Jonas"
+    assert as_written("Jonas will finish the moves by 6 March.", "tide") == "tide"

@@ -19,9 +19,10 @@ import httpx
 from mnemon.app import open_mnemon
 from mnemon.db.cluster import locate, running_postmaster
 from mnemon.identity.roles import Role
+from mnemon.identity.tenants import add_tenant
+from mnemon.log.events import Actor
 from mnemon.settings import Settings
 from tests.api.conftest import person
-from tests.conftest import make_tenant
 from tests.storm.chronicle import Chronicle
 
 FAKETIME = (
@@ -32,6 +33,7 @@ DISK_MB = 700
 # Of a machine ten times slower than ours.
 PATIENCE = 900.0
 LEASE_SECONDS = "6"
+SETTER_UP = Actor("system", "operator:storm")
 
 
 @dataclass(frozen=True)
@@ -159,9 +161,10 @@ class Stage:
         found = []
         async with open_mnemon(settings) as mnemon:
             for name in names:
-                tenant = await make_tenant(mnemon.database)
-                made = await person(mnemon, tenant, Role.ADMIN, f"someone@{name}.example")
-                found.append(Somebody(tenant, made.headers))
+                async with mnemon.database.owner() as owner, owner.transaction():
+                    tenant, _ = await add_tenant(mnemon.log, owner, SETTER_UP, name, name)
+                made = await person(mnemon, tenant.tenant_id, Role.ADMIN, f"someone@{name}.example")
+                found.append(Somebody(tenant.tenant_id, made.headers))
         return found
 
     def stop(self) -> None:

@@ -14,7 +14,7 @@ from .furnish import add_list, add_memory, add_people, places, settled
 
 PAGES = {
     "ask": "/", "answer": "/?question=How+long+are+bookings+kept%3F",
-    "decided": "/?question=What+did+we+decide+about+pricing%3F",
+    "cited": "/?question=How+long+are+bookings+kept%3F", "decided": "/?question=What+did+we+decide+about+pricing%3F",
     "refusal": "/?question=How+many+people+work+in+the+Berlin+office%3F",
     "search": "/search?query=pricing", "nothing": "/search?query=zeppelin&tag=none", "events": "/events",
     "commitments": "/events/commitments", "documents": "/documents", "upload": "/upload", "runs": "/runs",
@@ -56,7 +56,7 @@ async def fill(mnemon: Mnemon, page: Page) -> dict[str, str]:
     """The sample corpus and some memory; the addresses of single things."""
     await page.goto("/")
     await page.click("text=Take in the sample")
-    await page.wait_for_url("**/runs")
+    await page.wait_for_url("**/runs?*")
     await add_list(mnemon)
     more = await add_memory(mnemon, page)
     await add_people(mnemon, page)
@@ -85,8 +85,17 @@ async def picture(mnemon: Mnemon, browser: Browser, pages: dict[str, str], folde
             page = await opened(mnemon, browser, cookie, scheme, size)
             for name, address in pages.items():
                 await page.goto(address)
+                if name == "cited":
+                    await open_source(page)
                 await page.screenshot(path=folder / f"{name}-{scheme}-{width}.png", full_page=width == "narrow")
             await page.context.close()
+
+
+async def open_source(page: Page) -> None:
+    """The words that an answer rests on, beside it or on a page of their own."""
+    await page.locator(".answer .cite").first.click()
+    await page.locator("mark#cited").first.wait_for()
+    await page.wait_for_load_state("networkidle")
 
 
 if __name__ == "__main__":

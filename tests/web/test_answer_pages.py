@@ -10,6 +10,7 @@ from playwright.async_api import Browser, Page, expect
 from mnemon.app import Mnemon
 from mnemon.beside import working_inside
 from mnemon.errors import MnemonError
+from mnemon.web.rendering import PROBLEMS
 
 from .browser import needs_chromium
 from .conftest import PATIENCE
@@ -166,3 +167,29 @@ async def test_what_memory_says_is_cited_and_opens_with_its_words_marked(page: P
     await expect(page.locator(".remembered")).to_contain_text("hang behind the tide table")
     await page.click(".remembered a")
     await expect(page.locator("article")).to_have_text(NOTE)
+
+
+@pytest.mark.usefixtures("filled")
+async def test_what_was_read_from_the_question_is_shown_and_can_be_taken_back(page: Page) -> None:
+    await page.goto("/?question=What+was+decided+in+March+2026%3F")
+    read = page.locator("#understood")
+    await expect(read).to_contain_text("Read from the question:")
+    await expect(read).to_contain_text("March 2026")
+    await expect(read).not_to_contain_text("Asked as")
+    await read.get_by_role("link").click()
+    await expect(page.locator("#ask [name=question]")).to_have_value("What was decided in March 2026?")
+    await expect(read).to_have_count(0)
+
+
+@pytest.mark.usefixtures("filled")
+async def test_a_page_whose_answer_cannot_be_shown_says_so_and_is_whole(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: Any) -> Any:
+        raise LookupError("the sentences of an answer")
+
+    monkeypatch.setattr("mnemon.web.asking.streamed.cited_sentences", broken)
+    told = await page.context.request.get(ASKED, headers={"Accept": "text/html"})
+    page_told = await told.text()
+    assert PROBLEMS[500][0] in page_told
+    assert page_told.rstrip().endswith("</html>")

@@ -281,7 +281,9 @@ async def test_the_question_and_its_answer_read_without_a_script(
 async def test_a_newcomer_takes_the_sample_in_one_click(client: httpx.AsyncClient, user: Person) -> None:
     page = (await client.get("/", headers=user.headers)).text
     assert 'action="/sample"' in page
-    assert (await client.post("/sample", headers=user.headers | OWN)).headers["location"] == "/runs"
+    assert (await client.post("/sample", headers=user.headers | OWN)).headers["location"] == "/runs?sample=1"
+    next_step = (await client.get("/runs?sample=1", headers=user.headers)).text
+    assert 'href="/?question=How+long+are+bookings+kept%3F"' in next_step
     runs = (await client.get("/v1/ingestion-runs?limit=100", headers=user.headers)).json()
     assert runs["total"] > 5
     named = [one["config"]["original_filename"] for one in runs["items"]]

@@ -197,10 +197,39 @@ def test_every_word_of_a_message_is_shown_once_and_a_stance_is_never_folded() ->
     mark = StanceMark(start, start + 14, "support", "supports", "s-1")
     parts = parts_of(text, spans, [mark])
     assert [(part.label, part.folded) for part in parts] == [
-        ("new", ""), ("quote", "quoted"), ("new", ""), ("signature", "signature"),
+        ("new", ""), ("quote", "quoted"), ("new", ""), ("signature", "of signature"),
     ]  # fmt: skip
     assert "\n".join("".join(piece.text for piece in part.pieces) for part in parts).split() == text.split()
     [marked] = [piece.text for part in parts for piece in part.pieces if piece.mark]
     assert marked == "I agree fully."
     inside = StanceMark(text.index("I object"), text.index("I object") + 9, "object", "objects", "s-2")
     assert [part.folded for part in parts_of(text, spans, [inside])][1] == ""
+
+
+def test_lines_that_were_broken_for_their_width_flow_and_others_stay() -> None:
+    text = (
+        "This starts a last call on the draft: nodes would report counters once a\nday unless it is switched off.\n\n"
+        "These were looked at, and all of them are as they should be, I think:\nfoo.c\nbar.c\n\n"
+        "- a point of a list that is long enough to be broken over two lines\n  and is set in\n\nAda\nBerlin\n"
+    )
+    [part] = parts_of(text, [LabelledSpan("new", 0, len(text))], [])
+    [piece] = part.pieces
+    assert "once a day unless it is switched off.\n\nThese were" in piece.text
+    for kept in ("I think:\nfoo.c\nbar.c", "two lines\n  and", "Ada\nBerlin"):
+        assert kept in piece.text, kept
+    quoted = [LabelledSpan("code", 0, len(text))]
+    assert parts_of(text, quoted, [])[0].pieces[0].text == text.rstrip()
+
+
+async def test_a_long_thread_is_read_page_by_page_and_past_the_last_is_the_last(
+    client: httpx.AsyncClient, user: Person, read_list: Imported, tmp_path: Path
+) -> None:
+    mails = [message(1, "Shall we?"), *(message(n, f"Word number {n}.", to=1) for n in range(2, 121))]
+    await read_list(write_mbox(tmp_path / "long.mbox", mails))
+    [thread] = set(re.findall(r'href="(/lists/threads/[0-9a-f]+)"', await see(client, user, "/lists")))
+    pages = [await see(client, user, f"{thread}?page={number}") for number in (1, 2, 3, 99)]
+    told = [re.search(r"Messages (\d+) to (\d+) of 120", page) for page in pages]
+    assert [one and one.groups() for one in told] == [("1", "50"), ("51", "100"), ("101", "120"), ("101", "120")]
+    shown = [set(re.findall(r"Word number (\d+)\.", page)) for page in pages]
+    assert [len(one) for one in shown] == [49, 50, 20, 20]
+    assert len(shown[0] | shown[1] | shown[2]) == 119

@@ -43,9 +43,9 @@ def test_headings_lists_tables_emphasis_code_and_links_are_shown() -> None:
     for one in (
         "<h2>Prices &lt;b&gt;2026&lt;/b&gt;</h2>", "<strong>39 <em>euro</em></strong>", "<code>code &lt;i&gt;</code>",
         '<a href="https://example.org/list" rel="noopener noreferrer nofollow">the list</a>',
-        "<li>first<ul>\n<li>inner <strong>bold</strong></li>", '<ol start="3">\n<li>third</li>',
+        '<li>first<ul dir="auto">\n<li>inner <strong>bold</strong></li>', '<ol start="3" dir="auto">\n<li>third</li>',
         "<th>berth</th><th>price</th>", "<td>A</td><td><strong>39</strong></td>",
-        "<blockquote><p>quoted words</p>", "<pre><code>&lt;script&gt;alert(1)&lt;/script&gt;</code></pre>",
+        '<blockquote dir="auto"><p>quoted words</p>', "<pre><code>&lt;script&gt;alert(1)&lt;/script&gt;</code></pre>",
         "<pre><code>title: Notes</code></pre>",
     ):  # fmt: skip
         assert one in shown

@@ -22,7 +22,7 @@ def create_internal_api(receiver: HttpReceiver, token: str) -> FastAPI:
         if not hmac.compare_digest(given, expected):
             return _refused(401, "NOT_AUTHENTICATED", "The internal token is missing or another.")
         length = request.headers.get("Content-Length", "")
-        if not length.isdigit() or int(length) > LARGEST:
+        if not length.isdecimal() or int(length) > LARGEST:
             return _refused(413, "REQUEST_TOO_LARGE", f"A job's message has at most {LARGEST} bytes, told beforehand.")
         message = JobMessage.read(await request.body())
         if message is None:

@@ -55,7 +55,7 @@ class Citation:
     line: int | None
     # The semantic event that the quote proves, where one was read from it.
     event_id: str | None
-    # Of a turn of a talk, where the text tells: the day on which it was said.
+    # The day on which it was said, where the text tells: by a stamp, or by a heading above.
     said_on: date | None
 
     @computed_field  # type: ignore[prop-decorator]

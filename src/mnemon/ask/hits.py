@@ -64,7 +64,7 @@ class PassageHit:
     headings: Sequence[str]
     first_page: int | None
     last_page: int | None
-    # Of a turn of a talk: who says it, and on which day, where the text tells.
+    # Of a turn of a talk: who says it. The day on which it was said, where the text tells.
     speaker: str | None
     said_on: date | None
     ordinal: int

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from mnemon.cli.bucket_backups import SCHEME, backup_from, backup_to, place_of
-from mnemon.cli.context import OPERATOR, on_its_own, opened, run_async, settings_at_home
+from mnemon.cli.context import on_its_own, opened, run_async, settings_at_home
 from mnemon.cli.output import Json, counted, say, show, table
 from mnemon.db.backup import backup, restore
 from mnemon.db.backup_file import Manifest
@@ -21,7 +21,7 @@ from mnemon.errors import BackupFailed
 from mnemon.log.privacy.erasure_list import ErasureList
 from mnemon.log.privacy.repeated_erasures import note_before_restore
 from mnemon.log.proof.checkpoint_files import FOLDER, RESTORED, CheckpointFiles
-from mnemon.log.proof.restored import AfterRestore, RestoredPartition
+from mnemon.log.proof.restored import RestoredPartition, go_on_after_restore
 from mnemon.settings import Settings
 from mnemon.shared_home import SharedHome, home_of
 from mnemon.verification.unknown_tenants import unknown_tenants
@@ -163,9 +163,10 @@ def restore_(
         async with opened() as mnemon:
             await mnemon.projector.renew()
             packed = CheckpointFiles(settings.home, RESTORED)
-            resuming = AfterRestore(mnemon.database, mnemon.log, mnemon.integrity, packed)
             gone = await unknown_tenants(mnemon)
-            partitions = await resuming.resume(manifest.taken_at, OPERATOR, [] if gone.is_shared else gone.tenants)
+            partitions = await go_on_after_restore(
+                mnemon.database, mnemon.integrity, packed, [] if gone.is_shared else gone.tenants
+            )
             shutil.rmtree(beside, ignore_errors=True)
             return manifest, mnemon.erasures_repeated, partitions
 
@@ -203,5 +204,7 @@ def _resumed(one: RestoredPartition) -> str:
     where = f"The log {one.legal_entity} of tenant {one.tenant}"
     if one.refused:
         return f"{where} is restored but not signed: {one.refused}"
-    gone = f"; {counted(one.given_up, 'event')} after it {'is' if one.given_up == 1 else 'are'} given up"
-    return f"{where} goes on from event {one.sequence}{gone if one.given_up else ''}. It says so itself, and is signed."
+    if not one.given_up:
+        return f"{where} goes on from event {one.sequence} and is signed."
+    gone = f"{counted(one.given_up, 'event')} after it {'is' if one.given_up == 1 else 'are'} given up"
+    return f"{where} goes on from event {one.sequence}: {gone}, which it says itself, and it is signed."

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import select
+from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Protocol, Self
@@ -69,6 +70,13 @@ def replica_for(settings: Settings) -> Replica | None:
     return Replica(conninfo, settings.database_replica_seconds, settings.database_pool_size)
 
 
+class _LatestFirst(deque[Connection]):
+    """The connections at rest. The one that came back last is handed out again: its server process has plans and
+    catalogue at hand, where in turn each of several would need to find them by itself."""
+
+    append = deque.appendleft
+
+
 class Database:
     """Open with `async with Database(server, pool_size) as database`."""
 
@@ -91,6 +99,7 @@ class Database:
             check=_check_if_stale,
             open=False,
         )
+        self._pool._pool = _LatestFirst()
 
     async def __aenter__(self) -> Self:
         return self

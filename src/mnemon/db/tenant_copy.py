@@ -1,6 +1,7 @@
 """Copying a tenant's rows into another database: only stretches that differ, until all hashes are the same."""
 
-from collections.abc import Iterable, Mapping
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -44,16 +45,22 @@ class TenantCopy:
     there: Connection
     numbers: Mapping[int, int]
 
-    async def bring_over(self, tables: Iterable[TenantTable]) -> int:
-        """Make the rows there what they are here; how many rows were sent."""
-        sent = 0
+    async def bring_over(self, tables: Iterable[TenantTable]) -> "RowsSent":
+        """Make the rows there what they are here."""
+        sent, touched = 0, []
         for table in tables:
-            here, there = await self.hashes(table), await self.hashes(table, there=True)
+            here, there = await self.both_hashes(table)
             differing = sorted(one for one in here.keys() | there.keys() if here.get(one) != there.get(one))
             if differing:
                 await self._send(table, differing if there else None)
                 sent += sum(here[one][0] for one in differing if one in here)
-        return sent
+                touched.append(table)
+        return RowsSent(sent, touched)
+
+    async def both_hashes(self, table: TenantTable) -> tuple[Hashes, Hashes]:
+        """Here and there, at the same time: two servers read."""
+        here, there = await asyncio.gather(self.hashes(table), self.hashes(table, there=True))
+        return here, there
 
     async def hashes(self, table: TenantTable, there: bool = False) -> Hashes:
         connection, numbers = (self.there, {}) if there else (self.here, self.numbers)
@@ -79,7 +86,20 @@ class TenantCopy:
 
     async def differing(self, tables: Iterable[TenantTable]) -> list[str]:
         """Tables whose rows are not the same on both sides."""
-        return [one.name for one in tables if await self.hashes(one) != await self.hashes(one, there=True)]
+        found = []
+        for one in tables:
+            here, there = await self.both_hashes(one)
+            if here != there:
+                found.append(one.name)
+        return found
+
+
+@dataclass(frozen=True)
+class RowsSent:
+    """How many rows, and of which tables: the others were the same on both sides already."""
+
+    rows: int
+    tables: Sequence[TenantTable]
 
 
 async def same_tables(here: Connection, there: Connection) -> list[TenantTable]:

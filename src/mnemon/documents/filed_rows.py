@@ -11,20 +11,22 @@ from mnemon.log.events import Event
 from mnemon.log.privacy.crypto_seal import REDACTED
 from mnemon.log.project.lens import Tables
 
+# What texts that came together have in common is read once.
 _GIVEN = """
-FROM json_to_recordset(%(rows)s::json) AS given (
-       tenant uuid, doc uuid, revision uuid, number integer, source_type text, source_uri text, title text, tags text[],
-       document_type text, source_system text, source_id text, source_url text, sensitivity text,
-       visibility_scope text, owner text, readers text[], retention_policy text, retain_until timestamptz,
-       recorded_by text, at timestamptz, content_hash text, text_hash text, extractor text, media_type text,
-       filename text, size_bytes bigint, char_count integer, written_at timestamptz, authors text[],
-       participants text[], details jsonb)
+FROM json_to_record(%(shared)s::json) AS shared (
+       tenant uuid, source_type text, document_type text, source_system text, sensitivity text, visibility_scope text,
+       owner text, readers text[], retention_policy text, retain_until timestamptz, extractor text, media_type text),
+     json_to_recordset(%(rows)s::json) AS own (
+       doc uuid, revision uuid, number integer, recorded_by text, at timestamptz, source_uri text, title text,
+       tags text[], source_id text, source_url text, content_hash text, text_hash text, filename text,
+       size_bytes bigint, char_count integer, written_at timestamptz, authors text[], participants text[],
+       details jsonb)
 """
 STOP_SERVING = f"""
 UPDATE {{document_revisions}} r
    SET is_active = false, deactivated_at = given.at, replaced_at = coalesce(given.written_at, given.at),
        served = served * tstzmultirange(tstzrange(NULL, given.at))
-{_GIVEN}
+  FROM (SELECT * {_GIVEN}) AS given
  WHERE r.tenant_id = given.tenant AND r.doc_id = given.doc AND r.is_active AND r.doc_version_id <> given.revision
 """
 # The rows are read once, for both tables.
@@ -54,34 +56,51 @@ ON CONFLICT (tenant_id, doc_version_id) DO UPDATE
    SET is_active = true, deactivated_at = NULL, replaced_at = NULL, activated_at = excluded.activated_at,
        served = r.served + excluded.served
 """
-AS_TOLD = (
+AS_SHARED = (
     "source_type", "document_type", "source_system", "sensitivity", "visibility_scope", "owner", "readers",
-    "retention_policy", "retain_until", "extractor", "media_type", "size_bytes", "char_count",
+    "retention_policy", "retain_until", "extractor", "media_type",
 )  # fmt: skip
 # The document has no file: its content is the text that is kept for its revision.
 NO_FILE = "text:"
 
 
+Row = dict[str, Any]
+
+
 async def file_all(connection: Connection, events: Sequence[Event], tables: Tables) -> None:
     """Texts of different documents in one go; one that replaces another of these comes after it."""
-    waiting: dict[str, dict[str, Any]] = {}
+    shared: Row = {}
+    waiting: dict[str, Row] = {}
     for event in events:
-        row = _row(event)
-        if row["doc"] in waiting:
-            await _write(connection, list(waiting.values()), tables)
+        common, row = _shared(event), _row(event)
+        if common != shared or row["doc"] in waiting:
+            await _write(connection, shared, list(waiting.values()), tables)
             waiting.clear()
+            shared = common
         waiting[row["doc"]] = row
-    await _write(connection, list(waiting.values()), tables)
+    await _write(connection, shared, list(waiting.values()), tables)
 
 
-async def _write(connection: Connection, rows: list[dict[str, Any]], tables: Tables) -> None:
+async def _write(connection: Connection, shared: Row, rows: list[Row], tables: Tables) -> None:
+    if not rows:
+        return
     later = [row for row in rows if row["number"] > 1]
     if later:
-        await connection.execute(STOP_SERVING.format(**tables), {"rows": orjson.dumps(later).decode()})
-    await connection.execute(FILE.format(**tables), {"rows": orjson.dumps(rows).decode()})
+        await connection.execute(STOP_SERVING.format(**tables), _given(shared, later))
+    await connection.execute(FILE.format(**tables), _given(shared, rows))
 
 
-def _row(event: Event) -> dict[str, Any]:
+def _given(shared: Row, rows: list[Row]) -> dict[str, str]:
+    return {"shared": orjson.dumps(shared).decode(), "rows": orjson.dumps(rows).decode()}
+
+
+def _shared(event: Event) -> Row:
+    data = event.data
+    told: Row = {name: data.get(name) for name in AS_SHARED}
+    return told | {"tenant": event.tenant_id}
+
+
+def _row(event: Event) -> Row:
     data = event.data
     doc_id = data["subject"].removeprefix(f"{happened.ENTITY}:")
     # Replay of what was purged later: an address of its own, and nothing else may be shown.
@@ -89,13 +108,13 @@ def _row(event: Event) -> dict[str, Any]:
     told: dict[str, Any] = about if isinstance(about, dict) else {}
     text_hash = told.get("text_hash") or REDACTED
     return {
-        **{name: data.get(name) for name in AS_TOLD},
-        "tenant": event.tenant_id,
         "doc": doc_id,
         "revision": data["doc_version_id"],
         "number": data["version_number"],
         "recorded_by": event.actor_id,
         "at": event.recorded_at,
+        "size_bytes": data["size_bytes"],
+        "char_count": data["char_count"],
         "source_uri": told.get("source_uri") or f"purged:{doc_id}",
         "title": told.get("title") or REDACTED,
         "tags": told.get("tags") or [],

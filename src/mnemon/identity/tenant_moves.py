@@ -1,6 +1,7 @@
 """Moving a tenant to another database: copied while it is used, closed for the last part, opened there."""
 
 import asyncio
+import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -27,12 +28,15 @@ FEW_ROWS = 1_000
 PATIENCE = 60.0
 
 PARTITIONS = "SELECT partition_id, legal_entity FROM mnemon.partitions WHERE tenant_id = %s ORDER BY partition_id"
-NUMBERED = "SELECT partitions FROM mnemon.tenant_moves WHERE tenant_id = %s AND state = 'arriving'"
+NUMBERED = "SELECT state, partitions FROM mnemon.tenant_moves WHERE tenant_id = %s"
 NEXT_NUMBER = "SELECT nextval(pg_get_serial_sequence('mnemon.partitions', 'partition_id'))::integer AS number"
+# One that comes back is where it went to until it has arrived: url and tokens stay.
 ARRIVING = """
 INSERT INTO mnemon.tenant_moves (tenant_id, slug, state, url, partitions) VALUES (%s, %s, 'arriving', '', %s)
-ON CONFLICT (tenant_id) DO UPDATE SET state = 'arriving', url = '', partitions = excluded.partitions, tokens = '{}'
+ON CONFLICT (tenant_id) DO UPDATE SET state = 'arriving', partitions = excluded.partitions, changed_at = now()
 """
+# Whoever remembers keys of people forgets them: they may have been destroyed while the tenant was elsewhere.
+FORGET_KEYS = "SELECT pg_notify('mnemon_privacy', json_build_object('tenant', %s::text, 'subject', NULL)::text)"
 ARRIVED = "DELETE FROM mnemon.tenant_moves WHERE tenant_id = %s"
 HAS_ARRIVED = "SELECT FROM mnemon.tenants WHERE tenant_id = %s"
 IS_THERE = "SELECT FROM mnemon.tenants WHERE tenant_id = %s OR slug = %s"
@@ -43,10 +47,14 @@ ON CONFLICT (tenant_id) DO UPDATE SET state = excluded.state, url = excluded.url
 MOVED = """
 UPDATE mnemon.tenant_moves
    SET state = 'moved', url = %s, changed_at = now(),
-       tokens = ARRAY(SELECT secret_hash FROM mnemon.access_tokens t WHERE t.tenant_id = tenant_moves.tenant_id)
+       tokens = ARRAY(SELECT secret_hash FROM mnemon.access_tokens t WHERE t.tenant_id = tenant_moves.tenant_id),
+       partitions = (SELECT coalesce(jsonb_object_agg(legal_entity, partition_id), '{}') FROM mnemon.partitions p
+                      WHERE p.tenant_id = tenant_moves.tenant_id)
  WHERE tenant_id = %s
 """
 REOPENED = "DELETE FROM mnemon.tenant_moves WHERE tenant_id = %s AND state IN ('leaving', 'closed')"
+# For as long as this session lives: `tenants_away` looks for it.
+MOVED_BY_US = "SELECT pg_advisory_lock(hashtextextended('mnemon move of ' || %s, 0))"
 EVERYBODY_OUT = "SELECT pg_try_advisory_xact_lock(hashtextextended('mnemon tenant ' || %s, 0)) AS out"
 MISSING_KEYS = """
 SELECT DISTINCT key_id FROM mnemon.subject_keys WHERE tenant_id = %s AND key_id IS NOT NULL
@@ -54,7 +62,9 @@ SELECT DISTINCT key_id FROM mnemon.subject_keys WHERE tenant_id = %s AND key_id 
 # Locked, so that no rotation there retires one before what it wraps has arrived.
 KNOWN_KEYS = "SELECT key_id FROM mnemon.wrapping_keys FOR KEY SHARE"
 DIRECTORY = "SELECT tenant_id, slug, state, url, changed_at FROM mnemon.tenant_moves ORDER BY slug"
-ATTACHED = "SELECT FROM pg_inherits WHERE inhrelid = to_regclass(%s)"
+MINE = "SELECT pg_try_advisory_lock(%s) AS got"
+ONE_AT_A_TIME = "SELECT pg_try_advisory_lock(hashtextextended('mnemon move', 0)) AS got"
+ATTACHED = "SELECT inhdetachpending AS pending FROM pg_inherits WHERE inhrelid = to_regclass(%s)"
 OPEN_MOVE = "SELECT tenant_id, state, url FROM mnemon.tenant_moves WHERE slug = %s"
 
 Tell = Callable[[str], None]
@@ -84,7 +94,8 @@ async def move_tenant(
     async with _both_sides(database, to) as (here, there):
         tables = await same_tables(here, there)
         move = _Move(tenant, here, there, url, tell)
-        if state in ("closed", "moved"):
+        await here.execute(MOVED_BY_US, (str(tenant.tenant_id),))
+        if state in ("closed", "opening", "moved"):
             if await (await there.execute(HAS_ARRIVED, (tenant.tenant_id,))).fetchone() is not None:
                 # It broke off when the tenant was open there already, or while it was cleared away here.
                 return await move.leave(tables, 0, 0, 0.0)
@@ -97,8 +108,8 @@ async def move_tenant(
                 await ready(tenant)
             return await move.through(tables)
         except BaseException:
-            if not move.is_open_there:
-                await here.execute(REOPENED, (tenant.tenant_id,))
+            # From `opening` on only the other database knows where the tenant is: the next attempt asks it.
+            await here.execute(REOPENED, (tenant.tenant_id,))
             raise
 
 
@@ -106,13 +117,12 @@ class _Move:
     def __init__(self, tenant: Tenant, here: Connection, there: Connection, url: str, tell: Tell) -> None:
         self._tenant, self._here, self._there = tenant, here, there
         self._url, self._tell = url, tell
-        self.is_open_there = False
 
     async def through(self, tables: list[TenantTable]) -> TenantMove:
         quiet = [one for one in tables if one.name not in LIFE]
         sent, rounds = 0, 0
         while rounds < ROUNDS:
-            copied = await (await self._copy()).bring_over(quiet)
+            copied = (await (await self._copy()).bring_over(quiet)).rows
             sent, rounds = sent + copied, rounds + 1
             self._tell(f"Round {rounds}: {copied:,} rows copied.")
             if copied <= FEW_ROWS and rounds > 1:
@@ -137,11 +147,13 @@ class _Move:
 
     async def _close(self) -> None:
         """Nobody comes in any more, and whoever is inside has left."""
-        tenant = self._tenant
-        await self._here.execute(STATE, (tenant.tenant_id, tenant.slug, "closed", self._url))
+        await self._say("closed")
         async with asyncio.timeout(PATIENCE):
             while not await self._is_empty():  # noqa: ASYNC110  transactions of other processes end without a word
                 await asyncio.sleep(0.02)
+
+    async def _say(self, state: str) -> None:
+        await self._here.execute(STATE, (self._tenant.tenant_id, self._tenant.slug, state, self._url))
 
     async def _is_empty(self) -> bool:
         row = await (await self._here.execute(EVERYBODY_OUT, (str(self._tenant.tenant_id),))).fetchone()
@@ -149,18 +161,23 @@ class _Move:
 
     async def _open_there(self, tables: list[TenantTable]) -> int:
         """What is left, what brings it to life, and the proof that all is the same: in one transaction there, over one
-        moment here."""
+        moment here. Should whoever moves it be gone before `opening` is said, nobody opens it there."""
         copy = await self._copy()
-        async with self._here.transaction(), self._there.transaction():
-            await self._here.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            sent = await copy.bring_over(tables)
-            # Again: either side may have rotated its keys while rows were copied.
-            await _check_keys(self._here, self._there, self._tenant)
-            if apart := await copy.differing(tables):
-                raise MoveRefused(f"The copy is not the same in {', '.join(apart)}: nothing was moved.", tables=apart)
+        async with self._there.transaction():
+            async with self._here.transaction():
+                await self._here.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+                sent = await copy.bring_over(tables)
+                # Again: either side may have rotated its keys while rows were copied.
+                await _check_keys(self._here, self._there, self._tenant)
+                # What was the same before was compared in these very transactions.
+                if apart := await copy.differing(sent.tables):
+                    raise MoveRefused(
+                        f"The copy is not the same in {', '.join(apart)}: nothing was moved.", tables=apart
+                    )
             await self._there.execute(ARRIVED, (self._tenant.tenant_id,))
-        self.is_open_there = True
-        return sent
+            await self._there.execute(FORGET_KEYS, (str(self._tenant.tenant_id),))
+            await self._say("opening")
+        return sent.rows
 
 
 async def _leaving(database: Database, slug: str) -> tuple[Tenant, str | None]:
@@ -195,21 +212,25 @@ async def _check_keys(here: Connection, there: Connection, tenant: Tenant) -> No
 
 
 async def _numbers(here: Connection, there: Connection, tenant: Tenant) -> dict[int, int]:
-    """Which partition there is for which here; new ones get their tables."""
+    """Which partition there is for which here; new ones get their tables. A tenant that comes back has the numbers that
+    it had, as processes there may remember them."""
     row = await (await there.execute(NUMBERED, (tenant.tenant_id,))).fetchone()
-    known: dict[str, int] = dict(row["partitions"]) if row else {}
+    had: dict[str, int] = dict(row["partitions"]) if row else {}
+    numbers = had if row and row["state"] == "arriving" else {}
     found = await (await here.execute(PARTITIONS, (tenant.tenant_id,))).fetchall()
-    for one in found:
-        if one["legal_entity"] not in known:
-            known[one["legal_entity"]] = await _add_partition(there)
-    await there.execute(ARRIVING, (tenant.tenant_id, tenant.slug, Jsonb(known)))
-    return {one["partition_id"]: known[one["legal_entity"]] for one in found}
+    async with there.transaction():
+        for one in found:
+            if (name := one["legal_entity"]) not in numbers:
+                numbers[name] = await _add_partition(there, had.get(name))
+        await there.execute(ARRIVING, (tenant.tenant_id, tenant.slug, Jsonb(numbers)))
+    return {one["partition_id"]: numbers[one["legal_entity"]] for one in found}
 
 
-async def _add_partition(there: Connection) -> int:
-    row = await (await there.execute(NEXT_NUMBER)).fetchone()
-    assert row is not None
-    number: int = row["number"]
+async def _add_partition(there: Connection, number: int | None) -> int:
+    if number is None:
+        row = await (await there.execute(NEXT_NUMBER)).fetchone()
+        assert row is not None
+        number = int(row["number"])
     for parent in ("events", "event_payloads"):
         await there.execute("CALL mnemon.add_partition(%s, %s)", (parent, number))
     return number
@@ -222,8 +243,11 @@ async def _clear(here: Connection, tenant: UUID, tables: list[TenantTable]) -> N
         for parent in ("events", "event_payloads"):
             child = f"{parent}_{one['partition_id']}"
             # Without holding up those who read and write the partitions of others.
-            if await (await here.execute(ATTACHED, (f"mnemon.{child}",))).fetchone() is not None:
-                detach = sql.SQL("ALTER TABLE {} DETACH PARTITION {} CONCURRENTLY")
+            attached = await (await here.execute(ATTACHED, (f"mnemon.{child}",))).fetchone()
+            if attached is not None:
+                # An attempt that broke off may have left it half detached.
+                how = "FINALIZE" if attached["pending"] else "CONCURRENTLY"
+                detach = sql.SQL(f"ALTER TABLE {{}} DETACH PARTITION {{}} {how}")
                 await here.execute(detach.format(sql.Identifier("mnemon", parent), sql.Identifier("mnemon", child)))
             await here.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(sql.Identifier("mnemon", child)))
     async with here.transaction():
@@ -239,6 +263,7 @@ async def _both_sides(database: Database, to: ExternalServer) -> AsyncIterator[t
     ):
         if await _same_place(here, there):
             raise MoveRefused("That is the database that the tenant is in.")
+        await _take_turns(here, there)
         await prepare_connection(here)
         await prepare_connection(there)
         yield here, there
@@ -252,12 +277,18 @@ def _copying_conninfo(database: Database) -> str:
 
 async def _same_place(here: Connection, there: Connection) -> bool:
     """By a lock that only one session of a database can hold."""
-    lock = "SELECT pg_try_advisory_lock(hashtextextended('mnemon move', 0)) AS got"
-    first = await (await here.execute(lock)).fetchone()
-    if not (first and first["got"]):
-        raise MoveRefused("Another move from or to this database is under way.")
-    second = await (await there.execute(lock)).fetchone()
-    return not (second and second["got"])
+    own = secrets.randbits(62)
+    await here.execute(MINE, (own,))
+    row = await (await there.execute(MINE, (own,))).fetchone()
+    return not (row and row["got"])
+
+
+async def _take_turns(*sides: Connection) -> None:
+    """One move at a time from or to a database, for as long as these sessions live."""
+    for one in sides:
+        row = await (await one.execute(ONE_AT_A_TIME)).fetchone()
+        if not (row and row["got"]):
+            raise MoveRefused("Another move from or to one of the two databases is under way: try again later.")
 
 
 async def moves(database: Database) -> list[dict[str, Any]]:

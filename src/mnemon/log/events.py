@@ -210,7 +210,7 @@ class Event:
     def id(self) -> str:
         return str(self.envelope["id"])
 
-    @property
+    @lazy
     def type(self) -> str:
         return str(self.envelope["type"])
 
@@ -245,7 +245,7 @@ class Event:
     def effective_date(self) -> date:
         return date.fromisoformat(self.envelope["effective_date"])
 
-    @property
+    @lazy
     def actor_id(self) -> str:
         return str(self.envelope["actor"]["id"])
 

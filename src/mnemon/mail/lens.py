@@ -11,6 +11,7 @@ import orjson
 
 from mnemon.db.database import Connection
 from mnemon.documents import events as documents
+from mnemon.log.append.arrays import TextArray
 from mnemon.log.events import Event
 from mnemon.log.privacy.crypto_seal import REDACTED
 from mnemon.log.project.lens import Lens, Tables
@@ -56,8 +57,9 @@ ON CONFLICT (tenant_id, archive_id) DO UPDATE SET status = 'pending'
 """
 ADD_COPIES = """
 INSERT INTO {mail_copies} (tenant_id, archive_id, byte_offset, byte_length, digest, message_key, copy_key)
-SELECT %(tenant)s, %(archive_id)s, (one ->> 2)::bigint, (one ->> 3)::bigint, one ->> 4, one ->> 0, one ->> 1
-  FROM json_array_elements(%(copies)s::json) AS one
+SELECT %(tenant)s, %(archive_id)s, byte_offset::bigint, byte_length::bigint, digest, message_key, copy_key
+  FROM unnest(%(keys)s, %(copy_keys)s, %(offsets)s, %(lengths)s, %(digests)s)
+       AS given (message_key, copy_key, byte_offset, byte_length, digest)
 ON CONFLICT (tenant_id, archive_id, byte_offset) DO NOTHING
 """
 ADD_DEFECTS = """
@@ -171,10 +173,12 @@ async def _ingested(connection: Connection, event: Event, tables: Tables) -> Non
 async def _parsed(connection: Connection, event: Event, filed: MailRows, tables: Tables) -> None:
     data = event.data
     values = {
-        "tenant": event.tenant_id, "archive_id": data["archive_id"], "copies": orjson.dumps(data["copies"]).decode(),
-        "defects": orjson.dumps(data["defects"]).decode(),
+        "tenant": event.tenant_id, "archive_id": data["archive_id"], "defects": orjson.dumps(data["defects"]).decode(),
     }  # fmt: skip
-    await connection.execute(ADD_COPIES.format(**tables), values)
+    if data["copies"]:
+        columns = [TextArray(list(map(str, column))) for column in zip(*data["copies"], strict=True)]
+        names = ("keys", "copy_keys", "offsets", "lengths", "digests")
+        await connection.execute(ADD_COPIES.format(**tables), values | dict(zip(names, columns, strict=True)))
     if data["defects"]:
         await connection.execute(ADD_DEFECTS.format(**tables), values)
     if data["is_last"]:

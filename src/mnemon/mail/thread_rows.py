@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from mnemon.db.database import Connection
+from mnemon.log.append.arrays import TextArray
 from mnemon.log.events import Event
 from mnemon.log.project.lens import Tables
 from mnemon.mail.message.ids import audience_of, thread_key
@@ -79,20 +80,20 @@ async def tie_threads(
 
     `unwritten` are messages that have no row yet: they are told their places, for whoever writes them.
     """
-    values: ThreadRow = {"tenant": event.tenant_id, "keys": list(keys), "threads": list(threads)}
+    values: ThreadRow = {"tenant": event.tenant_id, "keys": TextArray(list(keys))}
     new = await _fetch(connection, BY_KEY, values, tables) if keys else []
     new += [_as_written(row) for row in unwritten.values() if row["message_id"] is not None]
     if not new and not threads:
         return
-    ids = {thread_key(one, audience_of(row["readers"])) for row in new for one in _ids_of(row)}
+    ids = _thread_keys(new)
     subjects = {row["subject_key"] for row in new if row["subject_key"]}
     touched = {row["thread_key"] for row in new if row["thread_key"]} | set(threads)
     dated = [row["date"] for row in new if row["date"]] or [NO_DATE]
     # By subject, nothing is tied to what is further away in time.
-    values |= {"ids": list(ids), "subjects": list(subjects), "first": min(dated) - SUBJECT_WINDOW,
+    values |= {"ids": TextArray(list(ids)), "subjects": TextArray(list(subjects)), "first": min(dated) - SUBJECT_WINDOW,
                "last": max(dated) + SUBJECT_WINDOW}  # fmt: skip
     touched |= {row["thread_key"] for row in await _fetch(connection, TOUCHED, values, tables)}
-    values["threads"] = list(touched)
+    values["threads"] = TextArray(list(touched))
     rows = {row["message_key"]: row for row in new}
     if touched:
         rows |= {row["message_key"]: row for row in await _fetch(connection, BY_THREAD, values, tables)}
@@ -110,8 +111,14 @@ async def _fetch(connection: Connection, statement: str, values: ThreadRow, tabl
     return await (await connection.execute(statement.format(**tables), values)).fetchall()
 
 
-def _ids_of(row: ThreadRow) -> Iterable[str]:
-    return (row["message_id"], *row["refs"], *([row["in_reply_to"]] if row["in_reply_to"] else ()))
+def _thread_keys(rows: Iterable[ThreadRow]) -> set[str]:
+    """Of all ids that these messages name, as those have them who may read the messages."""
+    named: dict[str, set[str]] = {}
+    for row in rows:
+        ids = named.setdefault(audience_of(row["readers"]), set())
+        ids.update(row["refs"])
+        ids.update(filter(None, (row["message_id"], row["in_reply_to"])))
+    return {thread_key(one, audience) for audience, ids in named.items() for one in ids}
 
 
 async def _store(
@@ -135,7 +142,8 @@ async def _store(
             unwritten[one["message_key"]].update(one)
     placed = [one for one in placed if one["message_key"] not in unwritten]
     if touched:
-        kept = {"tenant": event.tenant_id, "threads": touched, "kept": [one["id_key"] for one in ids]}
+        kept = {"tenant": event.tenant_id, "threads": TextArray(touched),
+                "kept": TextArray([one["id_key"] for one in ids])}  # fmt: skip
         await connection.execute(DROP_IDS.format(**tables), kept)
     for statement, given in ((ADD_IDS, ids), (ADD_THREADS, threads), (PLACE_MESSAGES, placed)):
         if given:

@@ -43,7 +43,7 @@ class Passage(BaseModel):
     written_at: datetime | None
     headings: list[str]
     speaker: str | None
-    said_on: date | None = Field(None, description="Of a turn of a talk: the day on which it was said.")
+    said_on: date | None = Field(None, description="Of a message, or below a day: when it was said.")
     first_page: int | None
     start_char: int
     end_char: int
@@ -78,7 +78,7 @@ class Proof(BaseModel):
     title: str
     speaker: str | None
     written_at: datetime | None
-    said_on: date | None = Field(None, description="Of a turn of a talk: the day on which it was said.")
+    said_on: date | None = Field(None, description="Of a message, or below a day: when it was said.")
     artifact_uid: str
     revision_id: str
     uri: str = Field(description="Opens exactly these words.")

@@ -257,8 +257,9 @@ def read_version(as_of: AsOf) -> int | None:
 def not_found(place: Place, emo_id: UUID, as_of: AsOf = None) -> MemoryNotFound:
     moment = f" as of {as_of}" if as_of is not None else ""
     return MemoryNotFound(
-        f"There is no object {emo_id} on the branch {place.branch} of the world {place.world_id}{moment}.",
+        f"There is no object {emo_id} on the branch {place.branch} of this world{moment}.",
         emo_id=str(emo_id),
+        world_id=str(place.world_id),
     )
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from mnemon.db.database import Connection
-from mnemon.errors import InvalidRequest, NotFound
+from mnemon.errors import InvalidRequest
 from mnemon.mail.consensus.outputs import ConsensusShown
 from mnemon.mail.consensus.shown import show_consensus
 from mnemon.mail.reading import addresses_of
@@ -30,24 +30,14 @@ SELECT t.thread_key FROM mnemon.mail_threads t
  ORDER BY t.last_message_date DESC NULLS LAST, t.thread_key LIMIT %(limit)s
 """
 LISTS = """
-SELECT DISTINCT list_name FROM mnemon.mail_threads
- WHERE tenant_id = mnemon.current_tenant() AND mnemon.may_read(readers) ORDER BY list_name
+SELECT DISTINCT t.list_name FROM mnemon.mail_threads t
+ WHERE t.tenant_id = mnemon.current_tenant() AND mnemon.may_read(t.readers) ORDER BY t.list_name
 """
-# So many names of lists are told to whoever misspelt one.
-LISTS_TOLD = 10
 WEEK = timedelta(days=7)
 TITLES: dict[ReportKind, str] = {
     "thread": "Summary of a thread", "weekly": "Weekly report", "consensus": "Consensus report",
     "draft-focused": "Report on a draft",
 }  # fmt: skip
-
-
-async def check_list(tx: Connection, name: str) -> None:
-    """A list that the reader knows; a misspelt name must not look like a list on which nothing was said."""
-    known = [row["list_name"] for row in await (await tx.execute(LISTS)).fetchall()]
-    if name not in known:
-        there = f"there are {', '.join(known[:LISTS_TOLD])}" if known else "there is no mail yet"
-        raise NotFound(f"There is no list {name!r}: {there}.", list_name=name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +88,11 @@ async def compose_in(tx: Connection, scope: ReportScope) -> MailReport:
     """The report in others' words."""
     drafted, _ = await draft_in(tx, scope)
     return await proven(tx, drafted)
+
+
+async def lists_in(tx: Connection) -> list[str]:
+    """The lists whose threads may be read, by name."""
+    return [row["list_name"] for row in await (await tx.execute(LISTS)).fetchall()]
 
 
 async def _threads(tx: Connection, scope: ReportScope) -> list[ConsensusShown]:

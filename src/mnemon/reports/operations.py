@@ -10,11 +10,12 @@ from mnemon.errors import InvalidRequest, NotFound
 from mnemon.identity.roles import Action
 from mnemon.inputs import FirstMoment, LastMoment, Maybe
 from mnemon.operations import Caller, Input, Output, operation
-from mnemon.reports.composing import ReportScope, check_list, compose_in
+from mnemon.reports.composing import ReportScope, compose_in, lists_in
 from mnemon.reports.report import MailReport, ReportFormat, ReportKind
 from mnemon.reports.telling import quoted, told
 from mnemon.reports.writing import write_report
 
+FORM = "markdown, html, print (HTML that prints well), or text (words alone, for a terminal)."
 Name = Annotated[str, Field(min_length=1, max_length=600)]
 
 
@@ -37,7 +38,7 @@ class ReportAsked(ReportWanted):
     """Which report, of what, and how it is written."""
 
     person: Maybe[Name] = Field(None, description="Threads that this person wrote in: an address or a full name.")
-    form: ReportFormat = Field("markdown", description="markdown, html, or print (HTML that prints well).")
+    form: ReportFormat = Field("markdown", description=FORM)
 
 
 class CitationShown(Output):
@@ -96,9 +97,10 @@ async def report(mnemon: ReportParts, caller: Caller, asked: ReportAsked) -> Rep
     scope = ReportScope(**{name: getattr(asked, name) for name in SCOPE}).checked()
     async with mnemon.database.transaction(caller.tenant_id) as tx:
         await read_as(tx, Reader.of(caller.actor))
-        if asked.list_name is not None:
-            await check_list(tx, asked.list_name)
         made = await compose_in(tx, scope)
+        if not made.sections and asked.list_name and asked.list_name not in (lists := await lists_in(tx)):
+            there = f"there are {', '.join(lists[:10])}" if lists else "no list has any mail yet"
+            raise NotFound(f"There is no list {asked.list_name}: {there}.", list_name=asked.list_name)
     return shown_report(made, asked.form)
 
 

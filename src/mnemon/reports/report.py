@@ -7,7 +7,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 ReportKind = Literal["thread", "weekly", "consensus", "draft-focused"]
-ReportFormat = Literal["markdown", "html", "print"]
+ReportFormat = Literal["markdown", "html", "print", "text"]
 LineKind = Literal["outcome", "concluded", "votes", "objection", "settled", "support", "sentence"]
 
 

@@ -19,7 +19,7 @@ from mnemon.operations import Caller, Door, Input, Output, operation
 from mnemon.reports import library
 from mnemon.reports.composing import ReportScope
 from mnemon.reports.jobs import request_summary
-from mnemon.reports.operations import Name, ReportShown, ReportWanted, shown_report
+from mnemon.reports.operations import FORM, Name, ReportShown, ReportWanted, shown_report
 from mnemon.reports.report import MailReport, ReportFormat, ReportKind
 from mnemon.settings import Settings
 
@@ -35,7 +35,6 @@ REPORT_ID = Annotated[str, Field(pattern="^rpt-[0-9A-HJKMNP-TV-Z]{26}$", descrip
 REPORT = "rpt-01JD0000000000000000000000"
 SUMMARY = "3f2b8a4e-6c1d-4e0f-9a7b-1c2d3e4f5a6b"
 FEW_TOOLS: Mapping[Door, str] = {"mcp": "mail_report gives agents the report of the moment."}
-FORM = "markdown, html, or print (HTML that prints well)."
 
 
 class StoredAsked(Input):

@@ -1,4 +1,4 @@
-"""Writes a report: Markdown, an HTML page, or one for print. What people wrote is words there, never markup."""
+"""Writes a report: Markdown, an HTML page, one for print, or words alone. What people wrote is never markup."""
 
 import re
 from collections.abc import Sequence
@@ -9,6 +9,7 @@ from mnemon.reports.telling import quoted, told
 
 STYLE = "body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem}blockquote{margin:.3rem 0 .8rem 1rem;padding-left:.8rem;border-left:3px solid #999;white-space:pre-line}ol{font-size:.85em}"  # noqa: E501
 NO_SUBJECT = "(no subject)"
+NOTHING = "Nothing was discussed here."
 PRINT = "@page{size:A4;margin:2cm}body{font:11pt/1.4 Georgia,serif;max-width:none;margin:0}section{break-inside:avoid}"
 
 
@@ -21,6 +22,8 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def write_report(report: MailReport, form: ReportFormat) -> str:
+    if form == "text":
+        return _words(report)
     return _markdown(report) if form == "markdown" else _html(report, form == "print")
 
 
@@ -44,14 +47,35 @@ def _markdown(report: MailReport) -> str:
             lines += [f"  > {_plain(words)}" for words in quoted(line).split("\n") if words.strip()]
         lines.append("")
     if not report.sections:
-        lines += ["Nothing was discussed here.", ""]
+        lines += [NOTHING, ""]
     lines += [f"[^{number}]: {_plain(_place(one))}" for number, one in enumerate(cited, 1)]
     return "\n".join(lines).rstrip() + "\n"
 
 
+def _words(report: MailReport) -> str:
+    """For whoever reads it on a terminal: nothing is escaped, and nothing that is quoted is changed."""
+    cited = report.citations
+    lines = [_seen(report.title), ""]
+    for section in report.sections:
+        lines += [_seen(section.heading) or NO_SUBJECT, ""]
+        for line in section.lines:
+            marks = "".join(f" [{number}]" for number in _numbers(line, cited))
+            lines.append(f"- {_seen(told(line))}{marks}")
+            lines += [f"    {_seen(words)}" for words in quoted(line).split("\n") if words.strip()]
+        lines.append("")
+    if not report.sections:
+        lines += [NOTHING, ""]
+    lines += [f"[{number}] {_seen(_place(one))}" for number, one in enumerate(cited, 1)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _seen(words: str) -> str:
+    return " ".join(UNSEEN.sub("", words).split())
+
+
 def _plain(words: str) -> str:
     """So that what somebody wrote stays words: no link, no heading, no markup of theirs."""
-    text = MARKS.sub(r"\\\g<0>", " ".join(UNSEEN.sub("", words).split()))
+    text = MARKS.sub(r"\\\g<0>", _seen(words))
     return LEADING.sub(lambda one: f"{one[3]}\\{one[4]}" if one[3] else f"\\{one[0]}", text)
 
 
@@ -77,7 +101,7 @@ def _html(report: MailReport, for_print: bool) -> str:
             parts.append(f"<li>{_text(told(line))}{marks}{quote}</li>")
         parts.append("</ul></section>")
     if not report.sections:
-        parts.append("<p>Nothing was discussed here.</p>")
+        parts.append(f"<p>{NOTHING}</p>")
     parts.append("<ol>")
     parts += [f'<li id="c{number}">{_text(_place(one))}</li>' for number, one in enumerate(cited, 1)]
     return "\n".join([*parts, "</ol></body></html>", ""])

@@ -19,6 +19,8 @@ from mnemon.web.pictures.stages import stages_of
 from mnemon.web.rendering import as_page, has_worker, render, templates, visit
 
 router = APIRouter(include_in_schema=False)
+# What the sample answers best, for whoever sees it first: a changed rule, a name, something replaced.
+ASKED_FIRST = ("How long are bookings kept?", "Who revoked the leaked key?", "What did we decide about pricing?")
 ON_A_PAGE = 20
 VERSION = re.compile(r"-v\d+(?=\.\w+$)")
 EVERY = "all"
@@ -68,7 +70,7 @@ async def take_sample(request: Request, mnemon: MnemonPart) -> Response:
                 "-", " "
             ).capitalize()
         await upload(mnemon, caller, read_input(upload, {"file": received, **about}))
-    return RedirectResponse("/runs", 303)
+    return RedirectResponse("/runs?sample=1", 303)
 
 
 @router.get("/runs")
@@ -82,6 +84,7 @@ async def runs_page(request: Request, mnemon: MnemonPart) -> Response:
     return render(
         "runs.html", here="runs", visitor=visitor, listed=listed, status=form.value("status"),
         pages=_pages(listed.total), statuses=list(RunStatus), no_worker=waits and not await has_worker(mnemon, INGEST),
+        sample=ASKED_FIRST if "sample" in request.query_params else (),
     )  # fmt: skip
 
 

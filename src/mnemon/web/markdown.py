@@ -130,7 +130,8 @@ class _Page:
         while last < len(lines) and (sign := QUOTE.match(lines[last].text)):
             inside.append(lines[last].part(sign.end(), len(lines[last].text)))
             last += 1
-        return last, Markup("<blockquote>%s</blockquote>\n") % Markup("").join(self.blocks(inside, depth + 1))
+        inner = Markup("").join(self.blocks(inside, depth + 1))
+        return last, Markup('<blockquote dir="auto">%s</blockquote>\n') % inner
 
     def _list(self, lines: Sequence[_Words], at: int, depth: int) -> tuple[int, Markup]:
         """Items that begin as far in as the first; what stands further in is a part of its item."""
@@ -157,7 +158,7 @@ class _Page:
         begin = int(first[2][:-1]) if numbered else 1
         number = Markup(' start="%d"') % begin if begin != 1 else Markup("")
         inner = Markup("").join(Markup("<li>%s</li>\n") % self._item(one, depth) for one in items)
-        return at, Markup("<%s%s>\n%s</%s>\n") % (tag, number, inner, tag)
+        return at, Markup('<%s%s dir="auto">\n%s</%s>\n') % (tag, number, inner, tag)
 
     def _item(self, lines: Sequence[_Words], depth: int) -> Markup:
         """Plain words without the tags of a paragraph, so that lists stay close."""

@@ -1,7 +1,6 @@
 """Cron rules: five fields and a time zone, and the next moment they name."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -21,6 +20,9 @@ DAYS = {name: n for n, name in enumerate(("sun", "mon", "tue", "wed", "thu", "fr
 PART = re.compile(r"^(?:(\*)|(\w+)(?:-(\w+))?)(?:/(\d+))?$")
 # Long enough for 29 February around a century that skips one.
 HORIZON = timedelta(days=366 * 9)
+HOUR = timedelta(hours=1)
+# An hour in which the clock is moved begins or ends by no more than this from where it would.
+MOST_MOVED = timedelta(hours=5)
 
 
 @dataclass(frozen=True)
@@ -44,10 +46,8 @@ class Cron:
         day = moment.astimezone(zone).date() - timedelta(days=1)
         end = day + HORIZON
         while day < end:
-            if self._matches(day):
-                coming = [one for one in self._moments(day, zone) if one > moment]
-                if coming:
-                    return min(coming)
+            if self._matches(day) and (first := self._first_after(moment, day, zone)):
+                return first
             day += timedelta(days=1)
         raise ValueError("The cron rule names no day that exists.")
 
@@ -59,12 +59,26 @@ class Cron:
             return in_month and in_week
         return in_month or in_week
 
-    def _moments(self, day: date, zone: ZoneInfo) -> Iterator[datetime]:
-        folds = (0, 1) if len(self.hours) == 24 else (0,)
-        for hour in self.hours:
+    def _first_after(self, moment: datetime, day: date, zone: ZoneInfo) -> datetime | None:
+        """The first of a day's moments after this one."""
+        moved = _offset(day - timedelta(days=1), zone) != _offset(day + timedelta(days=2), zone)
+        folds = (0, 1) if moved and len(self.hours) == 24 else (0,)
+        slack = MOST_MOVED if moved else HOUR
+        first: datetime | None = None
+        for hour in sorted(self.hours):
+            begins = datetime.combine(day, time(hour), zone).astimezone(UTC)
+            if begins + slack < moment or (first is not None and begins - slack > first):
+                continue
             for minute in self.minutes:
                 for fold in folds:
-                    yield datetime.combine(day, time(hour, minute, fold=fold), zone).astimezone(UTC)
+                    one = datetime.combine(day, time(hour, minute, fold=fold), zone).astimezone(UTC)
+                    if one > moment and (first is None or one < first):
+                        first = one
+        return first
+
+
+def _offset(day: date, zone: ZoneInfo) -> timedelta | None:
+    return datetime.combine(day, time(), zone).utcoffset()
 
 
 def parse_cron(rule: str) -> Cron:

@@ -357,6 +357,15 @@ def test_what_a_file_system_keeps_at_the_top_of_a_disk_is_left_alone(folder: Pat
     assert found == ["kept.txt", "reports/lost+found/3.txt"]
 
 
+def test_names_with_wide_spaces_and_joined_letters_are_files_like_others(folder: Path) -> None:
+    """A screenshot of a Mac has a narrow space before AM, Japanese names a wide one, and many emoji are joined."""
+    names = ["at 9.41\u202fAM.txt", "\u8b70\u4e8b\u9332\u30003\u6708.txt", "\U0001f469\u200d\U0001f4bb.txt"]
+    for name in (*names, "line\nbreak.txt", "turned\u202e.txt"):
+        (folder / name).write_text("A note.")
+    found = [one.key for page in FolderPlace(folder).pages("") for one in page]
+    assert found == sorted(names, key=str.encode)
+
+
 async def test_a_path_that_is_too_long_does_not_fail_the_look_at_the_others(
     folder: Path, client: httpx.AsyncClient, admin: Person, look: Look, listed: Listed
 ) -> None:

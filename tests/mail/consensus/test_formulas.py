@@ -25,6 +25,13 @@ from mnemon.mail.consensus.formulas import formula_of
         ("If the server agrees, the session is resumed.", None),
         ("The two clocks do not agree.", None),
         ("Ich bin nicht einverstanden.", "object"),
+        ("I take back my +1 until that is out.", "object"),
+        ("Ich ziehe meine Zustimmung zurück.", "object"),
+        ("I don't disagree about the wording.", None),
+        ("You can't ship it without the source.", None),
+        ("+1 / 0 / -1", None),
+        ("Es sind 19 Antworten gekommen, 13 dagegen.", None),
+        ("Ich bin dagegen.", "object"),
         ("Ich nehme meinen Einwand zurück.", "withdraw"),
     ],
 )

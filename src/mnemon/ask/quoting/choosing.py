@@ -9,7 +9,9 @@ from mnemon.ask.quoting import things
 from mnemon.ask.quoting.beside import quoted_beside
 from mnemon.ask.quoting.features import CandidateStatement, Weighing
 from mnemon.ask.quoting.hearing import folded, words_in
+from mnemon.ask.quoting.later import said_anew
 from mnemon.ask.quoting.moved import told_when, what_moved
+from mnemon.ask.quoting.needs import matter_of
 from mnemon.ask.quoting.statements import Statement
 from mnemon.ask.quoting.told import Successor, ToldEvent, ToldEvents
 
@@ -19,6 +21,8 @@ MOST_SENTENCES, MOST_ITEMS = 3, 12
 ONE_MORE, RIVAL = 3.0, 1.8
 # A rival must say so much of what the best says.
 AS_MUCH, AS_MUCH_COVERED = 0.9, 0.6
+# A denial that does not point back says so much of what it denies.
+SAME_MATTER = 0.3
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ def choose(found: Sequence[CandidateStatement], weighing: Weighing, told: ToldEv
     choices = _as_they_stand(found[:1], found, weighing, told)
     if len(choices) == 1:
         choices = _with_rival(choices[0], found, weighing)
-    more = _beside(found)
+    more = _beside(found, weighing)
     if len(choices) > 1:
         return told_once([*choices, *_as_they_stand(more, found, weighing, told)])[:MOST_SENTENCES]
     chosen = [found[0], *more]
@@ -77,10 +81,10 @@ def _of_one_kind(found: Sequence[CandidateStatement], weighing: Weighing) -> lis
     return in_reading_order(own[:MOST_ITEMS])
 
 
-def _beside(found: Sequence[CandidateStatement]) -> list[CandidateStatement]:
+def _beside(found: Sequence[CandidateStatement], weighing: Weighing) -> list[CandidateStatement]:
     """Where the judgement cannot tell, the reader can."""
-    best = found[0]
-    return [one for one in quoted_beside(found) if not _is_other_row(best, one) and not _is_beside_row(best, one)]
+    best, more = found[0], quoted_beside(found, weighing)
+    return [one for one in more if not _is_other_row(best, one) and not _is_beside_row(best, one)]
 
 
 def _is_other_row(best: CandidateStatement, one: CandidateStatement) -> bool:
@@ -114,10 +118,16 @@ def _as_it_stands(
         standing, when = _candidate_of(successor, found), day_told(successor.event)
         if standing.key == one.key:
             return [Choice(one)]
-        if weighing.need.past or weighing.timed:
+        if weighing.need.past or weighing.timed or not _is_of_matter(standing, one, weighing):
             return [Choice(one, "answer", f"Until {when}:"), Choice(standing, "since", f"Since {when}:")]
         return [Choice(standing), Choice(one, "replaced", f"Replaced on {when}:")]
     return [Choice(one, "replaced", "Replaced since:")]
+
+
+def _is_of_matter(standing: CandidateStatement, one: CandidateStatement, weighing: Weighing) -> bool:
+    """Whether what stands says a word of the question, as what it replaced does: by itself it may say nothing of it."""
+    said, alike = weighing.hearing.heard_in(standing.statement.text)
+    return not one.said or bool((said | alike | standing.covers) & one.covers)
 
 
 def _what_it_replaced(one: CandidateStatement, found: Sequence[CandidateStatement], told: ToldEvents) -> list[Choice]:
@@ -162,13 +172,15 @@ def _with_moves(
     """Where a later statement moved the time or changed the figure, that comes first."""
     chosen: list[Choice] = []
     for choice in choices:
-        later = what_moved(choice.candidate, found, weighing) if choice.role == "answer" else None
-        if later is None:
+        one, standing = choice.candidate, None
+        if choice.role == "answer":
+            standing = what_moved(one, found, weighing) or said_anew(one, found, weighing)
+        if standing is None:
             chosen.append(choice)
             continue
-        day = told_when(later, choice.candidate)
+        day = told_when(standing, one)
         when = f"Replaced on {day_of(day)}:" if day else "Replaced since:"
-        chosen += [Choice(later), replace(choice, role="replaced", note=when)]
+        chosen += [Choice(standing), replace(choice, role="replaced", note=when)]
     return chosen
 
 
@@ -183,9 +195,22 @@ def _denial_of(one: CandidateStatement, found: Sequence[CandidateStatement]) -> 
         near = other.statement.group - one.statement.group <= 1
         # What opens another section, or denies another sentence right before it, says nothing of this one.
         same = other.statement.headings == one.statement.headings and other.statement.before in ("", *_said_by(one))
-        if near and same and things.DENIAL.search(other.statement.text):
+        if near and same and things.DENIAL.search(other.statement.text) and _may_deny(other, one):
             return other
     return None
+
+
+def _may_deny(denial: CandidateStatement, one: CandidateStatement) -> bool:
+    """What says "that is not true" denies what stands before it; what names something that is wrong, or is an item or
+    row of its own, only what is of the same matter."""
+    said, text = denial.statement, denial.statement.text
+    if said.kind == "row":
+        return False
+    alone = said.kind == "item" and said.place == 0
+    if things.DENIES_IT.search(text) and not alone and not things.NAMES_RUMOUR.search(text):
+        return True
+    matter = matter_of(one.statement.text)
+    return len(matter & matter_of(text)) >= SAME_MATTER * max(1, len(matter))
 
 
 def _said_by(one: CandidateStatement) -> tuple[str, str]:

@@ -46,7 +46,7 @@ class CandidateStatement:
     covers: frozenset[int] = frozenset()
     said: frozenset[int] = frozenset()
     score: float = 0.0
-    # Of a turn of a talk, where the text tells: the day on which it was said.
+    # The day on which it was said, where the text tells: by a stamp, or by a heading above.
     said_on: date | None = None
 
     @property
@@ -114,7 +114,7 @@ class Weighing:
             for one in stretch.statements:
                 if not one.text.strip() or things.GREETING.fullmatch(one.text):
                     continue
-                said_on = _said_on(stretch, one)
+                said_on = stretch.day_at(one.start)
                 measured = self.measured(one, stretch.origin, *_standing(stretch, one), rank, title, told, said_on)
                 if self._is_of_other_time(measured):
                     self.of_other_times += 1
@@ -212,9 +212,13 @@ class Weighing:
 
     def _matter(self, heard: frozenset[int]) -> float:
         """The share of the question's words other than people's names."""
-        rest = [number for number, word in enumerate(self.need.words) if folded(word) not in self.asked_people]
+        rest = self.matters(frozenset(range(len(self.need.words))))
         total = sum(self.weights[number] for number in rest)
         return sum(self.weights[number] for number in rest if number in heard) / total if total else 1.0
+
+    def matters(self, heard: frozenset[int]) -> frozenset[int]:
+        """Those that are no names of people."""
+        return frozenset(number for number in heard if folded(self.need.words[number]) not in self.asked_people)
 
     def _heard(self, text: str) -> frozenset[int]:
         said, alike = self.hearing.heard_in(text)
@@ -241,7 +245,7 @@ class Weighing:
     def _shape(self, one: Statement) -> StatementValues:
         length = len(one.text.split())
         return {
-            "question": float(bool(things.QUESTION.search(one.text))),
+            "question": self._asks(one.text),
             "empty": float(bool(things.EMPTY.fullmatch(one.text)) or length < 2),
             "short": float(length < 4 and one.kind == "sentence"),
             "long": max(0.0, math.log(max(length, 1) / 25)),
@@ -254,6 +258,15 @@ class Weighing:
             "denies": float(bool(things.DENIAL.search(one.text))),
             "changes_now": float(self.asks_now and bool(things.CHANGES.search(one.text))),
         }
+
+    def _asks(self, text: str) -> float:
+        """1 for a question; also where what follows it says nothing of the matter, less so if that may still answer."""
+        if things.QUESTION.search(text):
+            return 1.0
+        asked, mark, rest = text.rpartition("? ")
+        if not mark or self.hearing.heard_in(rest)[0] or not self.hearing.heard_in(asked)[0]:
+            return 0.0
+        return 0.5 if things.holds_new(self.need, rest, None, self.people) else 1.0
 
     def _people(self, one: Statement, involved: str, events: Sequence[ToldEvent]) -> StatementValues:
         """Whether those whom the question names say it, or are named in it; or somebody else says it."""
@@ -303,12 +316,6 @@ def _standing(stretch: Stretch, one: Statement) -> tuple[float, bool]:
     if inside:
         return max(inside), True
     return 0.9 * max(hit.score for hit in stretch.hits), False
-
-
-def _said_on(stretch: Stretch, one: Statement) -> date | None:
-    """The day of the passage that holds it, or else of the last one before it."""
-    before = [hit for hit in stretch.hits if hit.start < one.end]
-    return max(before, key=lambda hit: hit.start).said_on if before else None
 
 
 def _numbers_missing(need: Need, one: Statement, origin: StatementSource) -> float:

@@ -52,11 +52,18 @@ _ALIKE = (
     "replace ",
     "instead ",
     "ersetzen statt",
+    "win won winner gewinnen gewann gewonnen sieger gewinner",
+    "spend spent ausgeben ausgegeben",
+    "first 1 erste ersten erster",
+    "second 2 zweite zweiten zweiter",
+    "third 3 dritte dritten dritter",
 )
 
 
 def folded(word: str) -> str:
     """Small letters without accents; ß as ss."""
+    if word.isascii():
+        return word.lower()
     plain = unicodedata.normalize("NFD", word.lower().replace("ß", "ss"))
     return "".join(letter for letter in plain if not unicodedata.combining(letter))
 

@@ -26,8 +26,8 @@ MOVES = re.compile(
 _NEW_ONE = re.compile(r"\bthe new (?:\w+ ){1,2}(?:is|are)\b|\b(?:der|die|das) neue \w+ (?:ist|lautet)\b", re.IGNORECASE)
 _FIGURE = r"(?:to|by|auf|um) (?:only |nur )?(?:[€$£]|EUR |USD |GBP |CHF )?\d"
 _ALTERED = r"(?:ge)?senk(?:t|en|te|ten)|erhöh(?:t|en|te|ten)|(?:reduzier|ermäßig)(?:t|en|te|ten)"
-_ALTERS = re.compile(
-    r"\b(?:lower(?:s|ed)?|reduc(?:e|es|ed)|rais(?:e|es|ed)|increas(?:e|es|ed)|drop(?:s|ped)?|cuts?|"
+ALTERS = re.compile(
+    r"\b(?:lower(?:s|ed)?|lift(?:s|ed)?|reduc(?:e|es|ed)|rais(?:e|es|ed)|increas(?:e|es|ed)|drop(?:s|ped)?|cuts?|"
     rf"{_ALTERED}) (?:[^\s.!?]+ ){{0,6}}?{_FIGURE}|{_FIGURE}[^.!?]* (?:{_ALTERED})\b",
     re.IGNORECASE,
 )
@@ -36,7 +36,7 @@ _THREAD = re.compile(r"\A(?:(?:re|aw|fwd?|wg|antw)\s*:\s*)+", re.IGNORECASE)
 MAIL = "message/rfc822"
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 # What was asked, or only thought of, moves nothing.
-_DOUBT = re.compile(
+DOUBT = re.compile(
     r"\?\W*$|\b(?:could|might|maybe|perhaps|what if|should we|vielleicht|könnte\w*|eventuell|falls)\b", re.IGNORECASE
 )
 _CALENDAR = frozenset(map(folded, (*MONTHS, *WEEKDAYS)))
@@ -81,7 +81,7 @@ def told_when(later: CandidateStatement, one: CandidateStatement) -> date | None
 
 def _sets_anew(one: CandidateStatement, other: CandidateStatement, weighing: Weighing) -> bool:
     text = other.statement.text
-    if not _is_after(one, other) or other.values["quoted"] or _DOUBT.search(text) or not _is_move(text, weighing):
+    if not _is_after(one, other) or other.values["quoted"] or DOUBT.search(text) or not _is_move(text, weighing):
         return False
     same_text = other.origin.doc_version_id == one.origin.doc_version_id
     matter, theirs = (one.said, other.said) if same_text else (_heard(one, weighing), _heard(other, weighing))
@@ -113,7 +113,7 @@ def _is_after(one: CandidateStatement, other: CandidateStatement) -> bool:
 def _is_move(text: str, weighing: Weighing) -> bool:
     if weighing.need.kind in _AMOUNTS:
         gives = things.holds_new(weighing.need, text, None, weighing.people)
-        return gives and any(one.search(text) for one in (MOVES, _ALTERS, _NEW_ONE))
+        return gives and any(one.search(text) for one in (MOVES, ALTERS, _NEW_ONE))
     return bool((MOVES if weighing.need.kind == "when" else _NEW_ONE).search(text))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from mnemon.ask.quoting.hearing import WORD, folded
+from mnemon.ask.quoting.hearing import WORD, folded, stem_of
 from mnemon.documents.structure.calendar_words import MONTHS, WEEKDAYS
 
 AnswerKind = Literal[
@@ -160,6 +160,11 @@ def need_of(question: str) -> Need:
 
 def _blank(found: re.Match[str]) -> str:
     return " " * len(found[0])
+
+
+def matter_of(text: str) -> set[str]:
+    """The stems of the words that it is about."""
+    return {stem_of(word) for word in WORD.findall(text) if len(word) > 2 and word.lower() not in FILLERS}
 
 
 def kind_of(question: str) -> AnswerKind:

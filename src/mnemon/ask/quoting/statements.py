@@ -15,6 +15,8 @@ from mnemon.documents.structure.talk import talk_blocks, turn_on
 # Quoted whole up to here: their sentences lean on each other.
 WHOLE_ITEM = 240
 WHOLE_TURN = 160
+# Characters after a question that a reply may still be to.
+MORE_THAN_ASKED = 60
 
 _HEADING = re.compile(r" {0,3}#{1,6}\s+\S")
 _MAIL_FIELD = re.compile(
@@ -29,6 +31,7 @@ _WHOLE_NAME = re.compile(r"[^\W\d_a-z][\w.'’-]+(?: [^\W\d_a-z][\w.'’-]*)+")
 _SIGNED = re.compile(r"\W*(?:[^\W\d][^\s|]*\s*){1,6}(?<![.!?:…])\s*")
 _TALLEST_SIGNATURE = 5
 _LABELLED = re.compile(r"[^\W\d_a-z][^\W\d_]{2,20}(?: [^\W\d_]{2,20})?:\s+\S")
+_ASKS = re.compile(r"\?[*_\"'”)]*(?=\s|$)")
 _LABEL = re.compile(r"[^\W\d][^:.!?\n|]{1,50}:\s*$")
 
 
@@ -133,6 +136,10 @@ class _Reader:
         if state.attribution:
             state.attribution -= 1
             return
+        bare = quoted_depth(words)[1].strip() if state.depth else words.strip()
+        if not bare:
+            yield from self._close()
+            return
         if FENCE.match(words):
             yield from self._close()
             state.in_code = not state.in_code
@@ -149,11 +156,12 @@ class _Reader:
             yield from self._close()
             self._enter(heading_title(words), len(words) - len(words.lstrip("# ")) if "#" in words[:7] else 9)
             return
-        if _MAIL_FIELD.match(words) or is_attribution(words) or is_sign_off(words) or is_signature(words):
+        signs = is_sign_off(bare) or is_signature(words) or (bare == state.said_by and not state.open)
+        if _MAIL_FIELD.match(bare) or is_attribution(bare) or signs:
             yield from self._close()
-            if subject := _SUBJECT.match(words):
+            if subject := _SUBJECT.match(bare):
                 state.subject = subject["words"]
-            state.signed = _TALLEST_SIGNATURE if is_sign_off(words) or is_signature(words) else 0
+            state.signed = _TALLEST_SIGNATURE if signs else 0
             return
         if notice := self.notices.get(line.start):
             yield from self._close()
@@ -203,9 +211,10 @@ class _Reader:
             state.depth = depth
         near = [quoted_depth(one.text) for one in self.lines[number : number + 3]]
         told = attribution_at([said for own, said in near if own == depth]) if not state.attribution else None
-        if told and self._quotes_more(number + told[0], depth):
+        if told and (depth or self._quotes_more(number + told[0], depth)):
             yield from self._close()
-            state.attribution, state.writers[depth + 1] = told
+            deeper = self._quotes_more(number + told[0], depth)
+            state.attribution, state.writers[depth + 1 if deeper else depth] = told
 
     def _quotes_more(self, number: int, depth: int) -> bool:
         below = next((one for one in self.lines[number:] if not one.blank), None)
@@ -309,9 +318,15 @@ def _connected(found: list[Statement]) -> list[Statement]:
                 asked_ago=ago if near else 0,
             )
         )
-        if one.text.rstrip(" *_\"'”)").endswith("?"):
-            asked, asker, ago = one.text, one.speaker, 0
+        if question := _asked_in(one.text):
+            asked, asker, ago = question, one.speaker, 0
     return connected
+
+
+def _asked_in(text: str) -> str:
+    """Up to its question, also where a few words follow that: "Who brings cake? It is Ada's birthday"."""
+    found = [one.end() for one in _ASKS.finditer(text)]
+    return text[: found[-1]].rstrip() if found and len(text) - found[-1] <= MORE_THAN_ASKED else ""
 
 
 def _plain(words: str) -> str:

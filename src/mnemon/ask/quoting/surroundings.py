@@ -1,8 +1,10 @@
 """The text around what a search found: read once per document, so that a reply is seen with its question."""
 
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from uuid import UUID
 
 from mnemon.ask.hits import PassageHit
@@ -25,6 +27,16 @@ FROM unnest(%(revisions)s::uuid[], %(starts)s::integer[], %(lengths)s::integer[]
 JOIN mnemon.revision_texts AS t
   ON t.tenant_id = mnemon.current_tenant() AND t.doc_version_id = wanted.revision
 ORDER BY wanted.place
+"""
+# Of all passages there, found or not: what stands beside a message of June may be one of July.
+DAYS = """
+SELECT wanted.place, c.start_offset AS start, c.said_on AS day
+FROM unnest(%(revisions)s::uuid[], %(starts)s::integer[], %(lengths)s::integer[])
+     WITH ORDINALITY AS wanted (revision, first, length, place)
+JOIN mnemon.chunks AS c
+  ON c.tenant_id = mnemon.current_tenant() AND c.doc_version_id = wanted.revision
+WHERE c.end_offset > wanted.first AND c.start_offset < wanted.first + wanted.length
+ORDER BY wanted.place, c.start_offset
 """
 
 
@@ -64,6 +76,12 @@ class Stretch:
     statements: Sequence[Statement]
     # Where there are no hits: of a memory object.
     score: float = 0.0
+    # Where each of its passages begins, and the day on which it was said, where the text tells.
+    days: Sequence[tuple[int, date | None]] = ()
+
+    def day_at(self, position: int) -> date | None:
+        place = bisect_right(self.days, position, key=lambda one: one[0]) - 1
+        return self.days[place][1] if place >= 0 else None
 
 
 async def read_stretches(tx: Connection, hits: Sequence[PassageHit]) -> list[Stretch]:
@@ -77,8 +95,14 @@ async def read_stretches(tx: Connection, hits: Sequence[PassageHit]) -> list[Str
         "lengths": [max(one.end for one in own) + AFTER - start for own, start in zip(groups, starts, strict=True)],
     }
     rows = await (await tx.execute(WINDOWS, values)).fetchall()
+    days: dict[int, list[tuple[int, date | None]]] = defaultdict(list)
+    for one in await (await tx.execute(DAYS, values)).fetchall():
+        days[one["place"]].append((one["start"], one["day"]))
     return [
-        _stretch(groups[row["place"] - 1], starts[row["place"] - 1], row["words"], opening_of(row["opening"]))
+        replace(
+            _stretch(groups[row["place"] - 1], starts[row["place"] - 1], row["words"], opening_of(row["opening"])),
+            days=days[row["place"]],
+        )
         for row in rows
     ]
 

@@ -165,6 +165,19 @@ DENIAL = re.compile(
     r"richtigstellung)\b",
     _I,
 )
+# A denial that points back to what was said before, and one that says itself what it denies.
+DENIES_IT = re.compile(
+    r"\b(?:that|this|it|which|none of (?:this|that|it))\b[^.!?]{0,30}?(?:\bnot (?:true|right|correct|so|the case)"
+    r"|\buntrue|\bfalse|\bwrong|n['’]t true|\bno truth)\b|\bden(?:y|ied|ies) (?:it|this|that)\b|"
+    r"\b(?:das|dies|es)\b[^.!?]{0,30}?(?:stimmt|trifft|gilt|nicht wahr|falsch|unzutreffend)|^\W*stimmt (?:so )?nicht|"
+    r"\bnicht wahr\b|\bdementier\w+|\bkein wahres wort\b|^\W*(?:wrong|untrue|not true|falsch|richtigstellung)\b",
+    _I,
+)
+NAMES_RUMOUR = re.compile(
+    r"\b(?:rumou?rs?|claims?|reports?|story|stories)\b.{0,20}\b(?:that|of|about)\b|\b(?:gerüchte?|behauptung\w*|meldung\w*)"
+    r"\b.{0,20}\b(?:dass|über|von)\b",
+    _I,
+)
 
 
 def holds(kind: AnswerKind, text: str) -> bool:

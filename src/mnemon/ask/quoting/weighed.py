@@ -102,18 +102,20 @@ async def weigh_statements(
     weighing = Weighing(need, ranked.terms, ranked.corpus.texts, people, as_words=is_as_words(ranked.filters))
     judgement = judgements["words"]
     found = judgement.ranked(weighing.candidates(stretches, told))
+    further = [replace(one, score=NO_ANSWER) for one in found[COMPARED:]]
     if embedder is not None and ranked.asked.vector is not None and found:
         judgement = judgements["meaning"]
         found = judgement.ranked(await _compared(found[:COMPARED], ranked, embedder))
         if reader is not None and (read := await _read(found, ranked, reader)):
             judgement = judgements["reading"]
             found = judgement.ranked(read)
+    found = found[:COMPARED]
     found = [_beside(found[0], found[1:]), *found[1:]] if found else found
     chance = judgement.chance(found[0].values) if found else 0.0
     if found and says_it_all(found[0]):
         chance = max(chance, judgement.enough)
     enough = chance >= judgement.enough and not is_outside(found[0])
-    return Weighed(need, weighing, found, told, judgement, chance, enough)
+    return Weighed(need, weighing, [*found, *further], told, judgement, chance, enough)
 
 
 def says_it_all(best: CandidateStatement) -> bool:

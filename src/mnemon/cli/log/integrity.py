@@ -1,4 +1,4 @@
-"""`mnemon log checkpoint|rotate-key|adopt-key|receipt|export`: what proves the log to others."""
+"""`mnemon log checkpoint|rotate-key|adopt-key|adopt-restore|receipt|export`: what proves the log to others."""
 
 import sys
 from collections.abc import AsyncIterator, Sequence
@@ -15,6 +15,7 @@ from mnemon.cli.context import on_its_own, opened, run_async, tenant_of
 from mnemon.cli.log.verify import ALL_PARTITIONS, partitions_of
 from mnemon.cli.output import Json, TenantOption, new_file, say, show, table
 from mnemon.identity.default_tenant import DEFAULT_SLUG
+from mnemon.log.proof.adopted_restore import SignedBeyond
 from mnemon.log_operations import integrity as operations
 from mnemon.operations import Differs, as_json
 
@@ -73,6 +74,29 @@ def adopt_key(tenant: TenantOption = DEFAULT_SLUG, wants_json: Json = False) -> 
     show({"public_key": key, "adopted": adopted}, wants_json, lambda: say(said))
 
 
+@on_its_own("Whether the log was brought back on purpose is known to whoever owns the machine.")
+def adopt_restore(tenant: TenantOption = DEFAULT_SLUG, wants_json: Json = False) -> None:
+    """Go on with a log that was brought back to an earlier moment: from a backup, or after a failover that lost some.
+
+    Checkpoints of what is not there any more are set aside, not deleted; that is an event of the log, and what is there
+    is signed. Without it `mnemon verify` says that the log was cut, and nothing is signed.
+
+    Example: mnemon log adopt-restore --tenant acme
+    """
+
+    async def work() -> list[SignedBeyond]:
+        async with tenant_of(tenant) as (mnemon, tenant_id):
+            return await mnemon.integrity.adopt_restore(tenant_id)
+
+    found = run_async(work())
+    rows = [(one.legal_entity, one.ends_at, one.furthest.sequence, len(one.lost)) for one in found]
+    told = [
+        {"legal_entity": one[0], "ends_at": str(one[1]), "attested": str(one[2]), "set_aside": one[3]} for one in rows
+    ]
+    headings = ["Legal entity", "Log ends at", "Was signed up to", "Set aside"]
+    show(told, wants_json, lambda: table(headings, rows, "The log has all that was signed of it: nothing to adopt."))
+
+
 def _receipt(tenant: str, asked: operations.ReceiptAsked, wants_json: bool, left: dict[str, Any]) -> None:
     made = run_async(call(operations.receipt, tenant, asked))
     output = left["output"]
@@ -116,6 +140,7 @@ def bind(app: typer.Typer) -> None:
     )  # fmt: skip
     app.command("rotate-key")(rotate_key)
     app.command("adopt-key")(adopt_key)
+    app.command("adopt-restore")(adopt_restore)
     command(
         app, "receipt", operations.receipt, lambda made: None, arguments=["event_id"], perform=_receipt,
         in_pieces=False,

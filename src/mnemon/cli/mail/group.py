@@ -1,6 +1,7 @@
 """`mnemon mail`: archives of mailing lists, their messages and threads."""
 
 import asyncio
+import shlex
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
@@ -137,13 +138,8 @@ def _import(tenant: str, asked: inputs.ImportAsked, wants_json: bool, beside: di
     except KeyboardInterrupt:
         raise KeyboardInterrupt(STOPPED) from None
     show(done, wants_json, lambda: None)
-    if any(one["status"] == "failed" or _is_no_mail(one["counts"]) for one in done.get("imports", ())):
+    if any(one["status"] == "failed" or _has_no_mail(one["counts"]) for one in done.get("imports", ())):
         raise typer.Exit(1)
-
-
-def _is_no_mail(counts: dict[str, int]) -> bool:
-    """Not one message, and something that could not be read as one."""
-    return not counts.get("messages", 0) and counts.get("defects", 0) > 0
 
 
 async def _imported(tenant: str, asked: inputs.ImportAsked, wait: bool, quiet: bool) -> dict[str, Any]:
@@ -217,6 +213,10 @@ async def _state(
     return job.status, shown
 
 
+def _has_no_mail(counts: dict[str, int]) -> bool:
+    return not counts.get("messages") and bool(counts.get("defects"))
+
+
 def _tell(looked: str, begun: outputs.ImportBegun, imports: list[outputs.MailImportShown]) -> None:
     if looked == "FAILED":
         say(f"{begun.name} could not be read: `mnemon mail sources` says why.", "bold red")
@@ -227,15 +227,14 @@ def _tell(looked: str, begun: outputs.ImportBegun, imports: list[outputs.MailImp
         if one.status == "failed":
             say(f"{one.source_url}: {one.error}", "bold red")
             continue
+        if _has_no_mail(counts):
+            say(f"{one.source_url}: this is no archive of mail, nothing in it is a message.", "bold red")
+            say(f"If that was a mistake: mnemon mail remove-source {shlex.quote(begun.name)}", "dim")
+            continue
         say(
             f"{one.source_url}: {counted(counts.get('messages', 0), 'message')}, {counts.get('new', 0)} of them new, "
             f"{counted(counts.get('defects', 0), 'defect')}."
         )
-        if _is_no_mail(counts):
-            say(
-                f"There is no mail in it: `mnemon mail remove-source {begun.name}` forgets the place, and `mnemon add` "
-                "takes in a text.", "bold red",
-            )  # fmt: skip
 
 
 command(

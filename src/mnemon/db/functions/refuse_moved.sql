@@ -5,8 +5,9 @@ CREATE OR REPLACE FUNCTION mnemon.refuse_moved(digest bytea, short_name text) RE
 DECLARE
     move record;
 BEGIN
-    SELECT m.state, m.url INTO move FROM mnemon.tenant_moves m
-     WHERE m.state = 'moved' AND (digest = ANY (m.tokens) OR m.slug = short_name) LIMIT 1;
+    SELECT 'moved' AS state, m.url INTO move FROM mnemon.tenant_moves m
+     WHERE (m.state = 'moved' OR m.state = 'arriving' AND m.url <> '')
+       AND (digest = ANY (m.tokens) OR m.slug = short_name) LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION 'the tenant is not open in this database: %', move.state
             USING ERRCODE = 'MN002', DETAIL = json_build_object('state', move.state, 'url', move.url)::text;

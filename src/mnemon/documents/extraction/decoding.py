@@ -51,8 +51,10 @@ def _known(declared: str | None) -> str | None:
 
 def _without_mark(content: bytes) -> str | None:
     sample = content[:4096]
-    if ESCAPED_JAPANESE.search(sample):
+    if b"\x1b" in sample and ESCAPED_JAPANESE.search(sample):
         return "iso2022_jp"
+    if 0 not in sample:
+        return None
     even, uneven = sample[::2].count(0), sample[1::2].count(0)
     if max(even, uneven) <= len(sample) // 5:
         return None

@@ -8,12 +8,12 @@ from itertools import groupby, pairwise
 from mnemon.documents.ingest.content import Chunk, Extraction, Page
 from mnemon.documents.ingest.embedded_text import heading_line
 from mnemon.documents.ingest.pieces import AFTER_COLON, AFTER_HEADING, CountTokens, Piece, merged, pieces_of
+from mnemon.documents.ingest.said_days import SaidDays
 from mnemon.documents.ingest.sizes import DEFAULT_SIZES, ChunkSizes
-from mnemon.documents.structure.calendar_words import in_its_year
 from mnemon.documents.structure.headings import heading_title
 from mnemon.documents.structure.reading import read_structure
 from mnemon.documents.structure.stored import load_structure
-from mnemon.documents.structure.structure import Block, Hints
+from mnemon.documents.structure.structure import Block, Hints, Structure
 from mnemon.documents.structure.turns import SpokenBlock, day_of_headings, spoken_blocks
 
 # Tokens of two parts of one giant word do not add up exactly; this keeps their sum below the cap.
@@ -38,10 +38,13 @@ def chunk(extraction: Extraction, count_tokens: CountTokens, sizes: ChunkSizes =
     to overlap."""
     starts = [page.start for page in extraction.pages]
     chunks: list[Chunk] = []
-    sections = list(_sections(extraction, count_tokens, sizes))
+    # Cut to be read and not to be told: nobody asks who says it, and when.
+    structure = _structure_of(extraction) if sizes.turns else None
+    sections = list(_sections(extraction, structure, count_tokens, sizes))
     if whole := _in_one(sections, sizes):
         made = _chunk(extraction.text, whole, sections[0].headings, 0, count_tokens)
-        return [_on_pages(made, extraction.pages, starts)]
+        return [SaidDays.of(extraction, structure).on(_on_pages(made, extraction.pages, starts))]
+    days = SaidDays.of(extraction, structure)
     for section in sections:
         fitting = sizes.below_headings(count_tokens(heading_line(section.headings)) if section.headings else 0)
         for run in _runs(section.pieces) if sizes.turns else [section.pieces]:
@@ -49,7 +52,7 @@ def chunk(extraction: Extraction, count_tokens: CountTokens, sizes: ChunkSizes =
             for number, group in enumerate(groups):
                 before = _overlap(groups[number - 1], sizes.overlap) if number else []
                 made = _chunk(extraction.text, [*before, *group], section.headings, len(chunks), count_tokens)
-                chunks.append(_in_its_year(_on_pages(made, extraction.pages, starts), extraction))
+                chunks.append(days.on(_on_pages(made, extraction.pages, starts)))
     return chunks
 
 
@@ -99,24 +102,28 @@ def _gap(text: str, start: int, end: int) -> Iterator[Block]:
         yield Block("paragraph", start, end)
 
 
-def _spoken(extraction: Extraction, sizes: ChunkSizes) -> Iterator[SpokenBlock]:
+def _spoken(extraction: Extraction, structure: Structure | None) -> Iterator[SpokenBlock]:
     blocks = list(covering_blocks(extraction.text, extraction.blocks))
-    if not sizes.turns:
-        yield from (SpokenBlock(block) for block in blocks)
-        return
-    structure = load_structure(extraction.structure)
     if structure is None:
-        talk = any(block.kind == "message" for block in blocks)
-        structure = read_structure(extraction.text, extraction.blocks, Hints("chat" if talk else "doc"))
-    yield from spoken_blocks(extraction.text, blocks, structure)
+        yield from (SpokenBlock(block) for block in blocks)
+    else:
+        yield from spoken_blocks(extraction.text, blocks, structure)
 
 
-def _sections(extraction: Extraction, count: CountTokens, sizes: ChunkSizes) -> Iterator[ChunkSection]:
+def _structure_of(extraction: Extraction) -> Structure:
+    talk = any(block.kind == "message" for block in extraction.blocks)
+    stored = load_structure(extraction.structure)
+    return stored or read_structure(extraction.text, extraction.blocks, Hints("chat" if talk else "doc"))
+
+
+def _sections(
+    extraction: Extraction, structure: Structure | None, count: CountTokens, sizes: ChunkSizes
+) -> Iterator[ChunkSection]:
     """A heading opens a section. One with nothing below it but a deeper heading is told with that one's text."""
     path: list[tuple[int, str]] = []
     section = ChunkSection(())
     before: Block | None = None
-    for spoken in _spoken(extraction, sizes):
+    for spoken in _spoken(extraction, structure):
         block = spoken.block
         if block.kind == "heading":
             level = max(block.level, 1)
@@ -193,13 +200,6 @@ def _chunk(text: str, group: list[Piece], headings: Sequence[str], ordinal: int,
     speaker = speakers.pop() if len(speakers) == 1 else None
     day = said[0].day or (day_of_headings(headings) if said[0].turn is not None else None) if said else None
     return Chunk(ordinal, start, end, text[start:end], headings, tokens, speaker=speaker, said_on=day)
-
-
-def _in_its_year(made: Chunk, extraction: Extraction) -> Chunk:
-    """A day that the text gives without its year lies nearest to the day of writing."""
-    written = extraction.details.written_at
-    said_on = in_its_year(made.said_on, written.date() if written else None) if made.said_on else None
-    return replace(made, said_on=said_on)
 
 
 def _on_pages(made: Chunk, pages: Sequence[Page], starts: list[int]) -> Chunk:

@@ -85,6 +85,6 @@ class Chunk:
     tokens: int
     first_page: int | None = None
     last_page: int | None = None
-    # Of a turn of a talk: who says it, and on which day, where the text tells.
+    # Of a turn of a talk: who says it. The day on which it was said, where the text tells.
     speaker: str | None = None
     said_on: date | None = None

@@ -268,7 +268,9 @@ def _hash_as_of(blob: Path, inode: int, size: int, modified: int, changed: int) 
 def plain_name(filename: str) -> str:
     """The last part of a name, as people read it: no folders, no control characters, not endless."""
     last = re.split(r"[/\\]", filename)[-1]
-    shown = "".join(letter for letter in unicodedata.normalize("NFC", last) if letter.isprintable()).strip()
+    # Wide and narrow spaces are spaces too, though none of them counts as printable.
+    plain = (" " if unicodedata.category(one) == "Zs" else one for one in unicodedata.normalize("NFC", last))
+    shown = "".join(letter for letter in plain if letter.isprintable()).strip()
     if len(shown) > LONGEST_NAME:
         extension = Path(shown).suffix[-20:]
         shown = shown[: LONGEST_NAME - len(extension)] + extension

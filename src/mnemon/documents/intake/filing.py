@@ -13,14 +13,11 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID, uuid5
 
-import orjson
-
 from mnemon.db.database import Connection
 from mnemon.documents import events as happened
 from mnemon.documents.ingest.recording import revision_id_of
 from mnemon.documents.ingest.structured import MOST, cut
 from mnemon.documents.intake.terms import DEFAULTS, person_behind
-from mnemon.documents.structure.structure import Block
 from mnemon.log.append.arrays import EncodedTextArray, TextArray
 from mnemon.log.events import Actor, EntityReference, NewEvent
 
@@ -38,7 +35,8 @@ class FiledText:
 
     doc_id: UUID
     text: str
-    blocks: Sequence[Block]
+    # As JSON, as they are stored: a list of what `Block` has.
+    blocks: bytes
     title: str
     source_uri: str
     source_id: str | None
@@ -78,7 +76,7 @@ async def store_filed_texts(tx: Connection, texts: Sequence[FiledText]) -> None:
     columns = (
         TextArray([str(one.revision_id) for one in texts]),
         EncodedTextArray([one.encoded for one in texts]),
-        EncodedTextArray([orjson.dumps(one.blocks) for one in texts]),
+        EncodedTextArray([one.blocks for one in texts]),
     )
     await tx.execute(STORE_TEXTS, columns)
 

@@ -124,9 +124,10 @@ def _check_file(origin: Origin) -> None:
     title, tags, uri = origin.title, origin.tags, origin.source_uri
     if title is not None and not 1 <= len(title.strip()) <= LONGEST_TITLE:
         raise UnfitField(f"A title has 1 to {LONGEST_TITLE} characters, this one {len(title)}.", field="title")
-    if uri is not None and (len(uri.encode()) > LONGEST_URI or "://" not in uri or not uri.isprintable()):
+    if uri is not None and (len(uri.encode(errors="replace")) > LONGEST_URI or "://" not in uri or CONTROL.search(uri)):
         raise UnfitField(
-            f"A source_uri looks like scheme://path and has at most {LONGEST_URI} bytes.", field="source_uri"
+            f"A source_uri looks like scheme://path, has at most {LONGEST_URI} bytes and no control characters.",
+            field="source_uri",
         )
     if uri is not None and origin.new_version_of is not None:
         raise UnfitField("new_version_of names the document: leave source_uri out.", field="source_uri")

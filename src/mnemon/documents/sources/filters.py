@@ -1,12 +1,15 @@
 """Which files of a source are wanted: by patterns, and by what can be read at all."""
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 
 from mnemon.documents.extraction.kinds import EXTENSIONS
+
+WILDCARDS = re.compile(r"((?:\*\*/)+|\*+|\?)")
 
 
 @dataclass(frozen=True)
@@ -17,24 +20,72 @@ class KeyFilter:
     exclude: Sequence[str] = ()
 
     def wants(self, key: str) -> bool:
-        if any(one.fullmatch(key) for one in self._excluded):
+        if any(one.fits(key) for one in self._excluded):
             return False
         if self._included:
-            return any(one.fullmatch(key) for one in self._included)
+            return any(one.fits(key) for one in self._included)
         return PurePosixPath(key).suffix.lower() in EXTENSIONS
 
     @cached_property
-    def _included(self) -> list[re.Pattern[str]]:
-        return [_pattern(one) for one in self.include]
+    def _included(self) -> list["KeyPattern"]:
+        return [KeyPattern(one) for one in self.include]
 
     @cached_property
-    def _excluded(self) -> list[re.Pattern[str]]:
-        return [_pattern(one) for one in self.exclude]
+    def _excluded(self) -> list["KeyPattern"]:
+        return [KeyPattern(one) for one in self.exclude]
 
 
-def _pattern(glob: str) -> re.Pattern[str]:
-    """A pattern without a slash is one of the last name, wherever it is."""
-    text = glob if "/" in glob else f"**/{glob}"
-    parts = re.split(r"(\*\*/|\*\*|\*|\?)", text)
-    meant = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return re.compile("".join(meant.get(part, re.escape(part)) for part in parts), re.DOTALL)
+class KeyPattern:
+    """One pattern. A key is read once, letter by letter, with every place of the pattern that it may have come to as a
+    bit of a number. A regular expression would try one way after the other: `*a*a*a*a*b` holds up a worker for hours.
+    """
+
+    def __init__(self, pattern: str) -> None:
+        # Without a slash it is one of the last name, wherever it is.
+        text = pattern if "/" in pattern else f"**/{pattern}"
+        self._letters = defaultdict[str, int](int)
+        # Places before `?`, `*`, `**` and `**/`; the last takes two, of which the second is within the folders.
+        self._one = self._within = self._across = self._folders = 0
+        place = 0
+        for number, piece in enumerate(WILDCARDS.split(text)):
+            if number % 2 == 0:
+                for letter in piece:
+                    self._letters[letter] |= 1 << place
+                    place += 1
+                continue
+            if piece == "?":
+                self._one |= 1 << place
+            elif piece == "*":
+                self._within |= 1 << place
+            elif piece.endswith("/"):
+                self._folders |= 1 << place
+                place += 1
+            else:
+                self._across |= 1 << place
+            place += 1
+        self._end = 1 << place
+
+    def fits(self, key: str) -> bool:
+        in_folders = self._folders << 1
+        stay = self._across | in_folders
+        at = self._passed_over(1)
+        for letter in key:
+            there = at & self._letters.get(letter, 0)
+            if letter == "/":
+                ways = there | at & (self._folders | in_folders)
+                at = ways << 1 | (at & self._folders) << 2 | at & stay
+            else:
+                ways = there | at & (self._one | self._folders)
+                at = ways << 1 | at & (stay | self._within)
+            if not at:
+                return False
+            at = self._passed_over(at)
+        return bool(at & self._end)
+
+    def _passed_over(self, at: int) -> int:
+        """With the places behind wildcards that may stand for nothing."""
+        while True:
+            more = at | (at & (self._within | self._across)) << 1 | (at & self._folders) << 2
+            if more == at:
+                return at
+            at = more

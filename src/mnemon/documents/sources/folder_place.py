@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from mnemon.buckets import ObjectGone
+from mnemon.documents.intake.origin import CONTROL
 from mnemon.documents.sources.errors import PlaceRefused, PlaceUnavailable
 from mnemon.documents.sources.places import SeenObject
 from mnemon.identity.default_tenant import DEFAULT_SLUG
@@ -113,7 +114,7 @@ class FolderPlace:
 def _can_be_kept(key: str) -> bool:
     """As text in a table, and in its index: a single path that is too long must not fail the look at all the others."""
     return (
-        key.isprintable()
+        not CONTROL.search(key)
         and not any("\ud800" <= letter <= "\udfff" for letter in key)
         and len(key.encode()) <= LONGEST_KEY
     )

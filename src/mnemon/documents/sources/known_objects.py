@@ -12,7 +12,7 @@ from mnemon.documents.sources.places import SeenObject
 
 AT_ONCE = 1_000
 BETWEEN = """
-SELECT object_key, mark, doc_id, status FROM mnemon.source_objects
+SELECT object_key, mark, doc_id, content_hash, status FROM mnemon.source_objects
  WHERE tenant_id = mnemon.current_tenant() AND source_id = %(source)s AND object_key > %(after)s
    AND (%(last)s::text IS NULL OR object_key <= %(last)s) AND status <> 'purged'
  ORDER BY object_key LIMIT %(limit)s
@@ -27,16 +27,21 @@ SELECT object_key FROM mnemon.source_objects
 """
 NOTE = """
 INSERT INTO mnemon.source_objects
-       (tenant_id, source_id, object_key, mark, size_bytes, modified_at, doc_id, status, error)
-VALUES (mnemon.current_tenant(), %(source)s, %(key)s, %(mark)s, %(size)s, %(modified)s, %(doc)s, %(status)s, %(error)s)
+       (tenant_id, source_id, object_key, mark, size_bytes, modified_at, doc_id, content_hash, status, error)
+VALUES (mnemon.current_tenant(), %(source)s, %(key)s, %(mark)s, %(size)s, %(modified)s, %(doc)s, %(content_hash)s,
+        %(status)s, %(error)s)
 ON CONFLICT (tenant_id, source_id, object_key) DO UPDATE
    SET mark = excluded.mark, size_bytes = excluded.size_bytes, modified_at = excluded.modified_at,
-       doc_id = coalesce(excluded.doc_id, source_objects.doc_id), status = excluded.status, error = excluded.error,
-       synced_at = clock_timestamp()
+       doc_id = coalesce(excluded.doc_id, source_objects.doc_id), content_hash = excluded.content_hash,
+       status = excluded.status, error = excluded.error, synced_at = clock_timestamp()
 """
 NOTE_GONE = """
 UPDATE mnemon.source_objects SET status = 'deleted', error = NULL, synced_at = clock_timestamp()
  WHERE tenant_id = mnemon.current_tenant() AND source_id = %s AND object_key = %s
+"""
+FOLLOWED_ELSEWHERE = """
+SELECT FROM mnemon.source_objects
+ WHERE tenant_id = mnemon.current_tenant() AND doc_id = %s AND source_id <> %s AND status = 'active' LIMIT 1
 """
 OF_DOCUMENT = """
 SELECT source_id, object_key FROM mnemon.source_objects
@@ -44,7 +49,8 @@ SELECT source_id, object_key FROM mnemon.source_objects
 """
 BLANK = """
 UPDATE mnemon.source_objects
-   SET object_key = %(digest)s, mark = '', size_bytes = 0, modified_at = NULL, status = 'purged', error = NULL
+   SET object_key = %(digest)s, mark = '', content_hash = NULL, size_bytes = 0, modified_at = NULL, status = 'purged',
+       error = NULL
  WHERE tenant_id = mnemon.current_tenant() AND source_id = %(source)s AND object_key = %(key)s
 """
 
@@ -56,6 +62,8 @@ class KnownObject:
     object_key: str
     mark: str
     doc_id: UUID | None
+    # What was taken in when the mark was noted; none where that could not be.
+    content_hash: str | None
     status: str
 
 
@@ -89,17 +97,23 @@ async def purged_among(tx: Connection, source: UUID, keys: Collection[str]) -> s
 
 
 async def note_object(
-    tx: Connection, source: UUID, seen: SeenObject, status: str, doc_id: UUID | None = None, error: str | None = None
-) -> None:
+    tx: Connection, source: UUID, seen: SeenObject, status: str, *, doc_id: UUID | None = None,
+    content_hash: str | None = None, error: str | None = None,
+) -> None:  # fmt: skip
     values = {
         "source": source, "key": seen.key, "mark": seen.mark, "size": seen.size, "modified": seen.modified,
-        "doc": doc_id, "status": status, "error": error,
+        "doc": doc_id, "content_hash": content_hash, "status": status, "error": error,
     }  # fmt: skip
     await tx.execute(NOTE, values)
 
 
 async def note_gone(tx: Connection, source: UUID, key: str) -> None:
     await tx.execute(NOTE_GONE, (source, key))
+
+
+async def is_followed_elsewhere(tx: Connection, source: UUID, doc_id: UUID) -> bool:
+    """Whether another source has the file too: one that is within this one, say."""
+    return await (await tx.execute(FOLLOWED_ELSEWHERE, (doc_id, source))).fetchone() is not None
 
 
 async def forget_names(tx: Connection, doc_id: UUID, revisions: Sequence[UUID]) -> None:

@@ -15,7 +15,8 @@ class SyncShown(Output):
     sync_id: UUID
     status: Literal["queued", "running", "succeeded", "failed"]
     counts: dict[str, Any] = Field(
-        description="How many were listed, ignored, new, changed, unchanged, deactivated, restored, refused, failed …"
+        description="How many were listed, ignored, new, changed, unchanged, deactivated, restored, refused, failed, "
+        "waiting …"
     )
     attempts: int
     error_code: str | None

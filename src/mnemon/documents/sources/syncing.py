@@ -70,6 +70,12 @@ UPDATE mnemon.document_sources SET next_sync_at = now() + make_interval(mins => 
  WHERE tenant_id = mnemon.current_tenant() AND source_id = %s
 """
 
+# What is gone while it is still being read is taken out of service by the next look, which must come then.
+SOON = """
+UPDATE mnemon.document_sources SET next_sync_at = least(next_sync_at, now() + interval '1 minute')
+ WHERE tenant_id = mnemon.current_tenant() AND source_id = %s
+"""
+
 SETTLED = counter("mnemon_source_objects", "Files of sources that were compared, by what came of it.", ["outcome"])
 
 log = logger(__name__)
@@ -164,6 +170,9 @@ class _Look:
         if not self._counts["listed"] and not self._job.payload.emptied:
             await self._refuse_emptiness()
         await self._stretch([], position, None)
+        if self._counts["waiting"]:
+            async with self._job.transaction() as tx:
+                await tx.execute(SOON, (self._source["source_id"],))
 
     async def _refuse_emptiness(self) -> None:
         async with self._job.transaction() as tx:
@@ -179,12 +188,13 @@ class _Look:
 
     async def _stretch(self, page: Sequence[SeenObject], after: str, last: str | None) -> None:
         """What is listed after one key and up to another, against what is known between them."""
-        seen = {one.key: one for one in page if self._wanted.wants(one.key)}
+        seen = await asyncio.to_thread(self._wanted_of, page)
+        unwanted = {one.key for one in page} - seen.keys()
         self._counts["listed"] += len(page)
         self._counts["ignored"] += len(page) - len(seen)
         source_id = self._source["source_id"]
         async for known in known_between(self._job.database, self._job.tenant_id, source_id, after, last):
-            await self._settle(compare(seen, known))
+            await self._settle(compare(seen, known, unwanted))
         async with self._job.transaction() as tx:
             purged = await purged_among(tx, source_id, seen)
         self._counts["ignored"] += len(purged)
@@ -194,6 +204,9 @@ class _Look:
             values = {"position": last or after, "counts": Jsonb(self.told), "sync": self._job.payload.sync_id}
             await tx.execute(ADVANCE, values)
             await self._job.report_in(tx, self.told)
+
+    def _wanted_of(self, page: Sequence[SeenObject]) -> dict[str, SeenObject]:
+        return {one.key: one for one in page if self._wanted.wants(one.key)}
 
     async def _settle(self, changes: Sequence[SourceChange]) -> None:
         turns = asyncio.Semaphore(AT_ONCE)

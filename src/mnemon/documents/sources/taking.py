@@ -11,10 +11,11 @@ from mnemon.db.database import Database
 from mnemon.documents import activation
 from mnemon.documents.errors import DocumentPurged, NothingActive
 from mnemon.documents.intake.files import Files, Received
+from mnemon.documents.intake.locks import lock_document
 from mnemon.documents.intake.origin import Origin
 from mnemon.documents.intake.receive import accept
 from mnemon.documents.sources.comparing import SourceChange
-from mnemon.documents.sources.known_objects import note_gone, note_object
+from mnemon.documents.sources.known_objects import is_followed_elsewhere, note_gone, note_object
 from mnemon.documents.sources.places import SeenObject, SourcePlace
 from mnemon.errors import DatabaseUnavailable, MnemonError, NotFound
 from mnemon.log.events import Actor
@@ -24,6 +25,11 @@ from mnemon.telemetry import logger
 UNREAD = """
 SELECT FROM mnemon.ingestion_runs
  WHERE tenant_id = mnemon.current_tenant() AND doc_id = %s AND status IN ('queued', 'running') LIMIT 1
+"""
+OF_CONTENT = """
+SELECT doc_version_id FROM mnemon.document_revisions
+ WHERE tenant_id = mnemon.current_tenant() AND doc_id = %s AND content_hash = %s
+ ORDER BY version_number DESC LIMIT 1
 """
 
 log = logger(__name__)
@@ -52,7 +58,7 @@ class Taking:
 
     async def settle(self, change: SourceChange) -> str:
         """Do what the change asks for; what came of it, as it is counted."""
-        if change.what == "gone":
+        if change.what in ("gone", "unwanted"):
             return await self._gone(change)
         if change.what == "back" and await self._put_back(change):
             return "restored"
@@ -60,26 +66,38 @@ class Taking:
 
     async def _gone(self, change: SourceChange) -> str:
         assert change.known is not None
-        doc_id, tenant = change.known.doc_id, self.source.tenant
+        doc_id, tenant, key = change.known.doc_id, self.source.tenant, change.known.object_key
         if doc_id is not None:
             async with self.database.transaction(tenant) as tx:
+                # Of two sources that want it no more, the second sees what the first has noted.
+                await lock_document(tx, doc_id)
+                if change.what == "unwanted" and await is_followed_elsewhere(tx, self.source.source_id, doc_id):
+                    await note_gone(tx, self.source.source_id, key)
+                    return "left"
                 if await (await tx.execute(UNREAD, (doc_id,))).fetchone() is not None:
                     # A run would serve it again when it ends: the next look finds it gone once more.
                     return "waiting"
             with contextlib.suppress(NothingActive, DocumentPurged, NotFound):
                 await activation.deactivate(self.events, tenant, self.source.actor, doc_id)
         async with self.database.transaction(tenant) as tx:
-            await note_gone(tx, self.source.source_id, change.known.object_key)
+            await note_gone(tx, self.source.source_id, key)
         return "deactivated"
 
     async def _put_back(self, change: SourceChange) -> bool:
-        """Whether the document that it was could be served again."""
-        assert change.seen is not None and change.known is not None and change.known.doc_id is not None
+        """Whether the very content that is there again could be served."""
+        seen, known = change.seen, change.known
+        assert seen is not None and known is not None and known.doc_id is not None
+        async with self.database.transaction(self.source.tenant) as tx:
+            row = await (await tx.execute(OF_CONTENT, (known.doc_id, known.content_hash))).fetchone()
+        if row is None:
+            return False
         try:
-            await activation.reactivate(self.events, self.source.tenant, self.source.actor, change.known.doc_id)
+            await activation.reactivate(
+                self.events, self.source.tenant, self.source.actor, known.doc_id, row["doc_version_id"]
+            )
         except (NothingActive, DocumentPurged, NotFound):
             return False
-        await self._note(change.seen, "active", change.known.doc_id)
+        await self._note(seen, "active", doc_id=known.doc_id, content_hash=known.content_hash)
         return True
 
     async def _take(self, change: SourceChange) -> str:
@@ -96,7 +114,7 @@ class Taking:
             return "vanished"
         except (MnemonError, OSError) as failure:
             return await self._failed(seen, failure)
-        await self._note(seen, "active", outcome.doc_id)
+        await self._note(seen, "active", doc_id=outcome.doc_id, content_hash=received.content_hash)
         return {"new": "new", "new_version": "changed", "reprocess": "restored"}.get(outcome.dedup, "unchanged")
 
     def _fetch(self, seen: SeenObject) -> Received:
@@ -123,6 +141,6 @@ class Taking:
         await self._note(seen, "refused" if is_final else "failed", error=words[:1000])
         return "refused" if is_final else "failed"
 
-    async def _note(self, seen: SeenObject, status: str, doc_id: UUID | None = None, **told: Any) -> None:
+    async def _note(self, seen: SeenObject, status: str, **told: Any) -> None:
         async with self.database.transaction(self.source.tenant) as tx:
-            await note_object(tx, self.source.source_id, seen, status, doc_id, **told)
+            await note_object(tx, self.source.source_id, seen, status, **told)

@@ -11,7 +11,8 @@ from mnemon.documents.structure.entries import goes_on, only_day
 from mnemon.documents.structure.lines import Line
 from mnemon.documents.structure.structure import StructurePart
 
-DayMark = tuple[int, date]
+# None: from there on no day is told.
+DayMark = tuple[int, date | None]
 
 _SENDER = re.compile(r"[ \t*]*(?:from|von)\*{0,2}[ \t]*:\*{0,2}[ \t]*\S", re.IGNORECASE)
 _SENT = re.compile(r"[ \t*]*(?:date|sent|datum|gesendet)\*{0,2}[ \t]*:\*{0,2}[ \t]*(?=\S)", re.IGNORECASE)
@@ -36,7 +37,7 @@ def with_days(parts: Iterable[StructurePart], marks: Sequence[DayMark]) -> Itera
         yield replace(part, day=marks[place][1]) if part.day is None and place >= 0 else part
 
 
-def day_marks(lines: Sequence[Line]) -> list[DayMark]:
+def day_marks(lines: Sequence[Line]) -> Sequence[DayMark]:
     """Where a day begins, in the order of the text; without its year it lies in the year `NO_YEAR`."""
     return list(_mails(lines)) or _diary(lines)
 
@@ -57,7 +58,7 @@ def _mails(lines: Sequence[Line]) -> Iterator[DayMark]:
                 break
 
 
-def _diary(lines: Sequence[Line]) -> list[DayMark]:
+def _diary(lines: Sequence[Line]) -> Sequence[DayMark]:
     """Lines that open with a day, of which each is as late as the one above it, or none is."""
     opened = [
         (line.start, day)

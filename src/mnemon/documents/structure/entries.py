@@ -15,10 +15,10 @@ from mnemon.documents.structure.lines import UNFINISHED, Line
 _LONGEST_HEAD = 100
 # A line of prose that is as long as this and does not end has its end below.
 _WRAPPED = 60
-_CLOCK = re.compile(
+CLOCK = re.compile(
     r"\b\d{1,2}:\d{2}(?::\d{2})?(?:\s?[ap]\.?m\b\.?|\s?Uhr)?|\b\d{1,2}(?:\.\d{2})?\s?(?:[ap]m|Uhr)\b", re.IGNORECASE
 )
-_WEEKDAY = re.compile(
+WEEKDAY = re.compile(
     r"\b(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?|mo|di|mi|do|fr|sa|so"
     r"|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|sonnabend)\b",
     re.IGNORECASE,
@@ -98,7 +98,7 @@ def _entry(line: str) -> EntryHead | None:
     """A line that is a day, or that begins with one, well apart from its words."""
     opening = line[: _LONGEST_DATE + 12]
     mention = only_day(opening)
-    if mention is None or _WEEKDAY.sub("", opening[: mention.start]).strip(_AROUND):
+    if mention is None or WEEKDAY.sub("", opening[: mention.start]).strip(_AROUND):
         return None
     rest = line[mention.end :]
     if not rest.strip(_AROUND):
@@ -114,8 +114,8 @@ def _comment(line: str) -> EntryHead | None:
     mention = only_day(line)
     if mention is None or mention.lead in ("by", "before", "until", "till", "due"):
         return None
-    rest = _CLOCK.sub(" ", f"{line[: mention.start]} {line[mention.end :]}")
-    rest = _FILLER.sub(" ", _COMMENTED.sub(" ", _WEEKDAY.sub(" ", rest)))
+    rest = CLOCK.sub(" ", f"{line[: mention.start]} {line[mention.end :]}")
+    rest = _FILLER.sub(" ", _COMMENTED.sub(" ", WEEKDAY.sub(" ", rest)))
     words = [word for word in re.split(r"[\s,;|·:*>\[\]–—]+", rest) if word.strip(_AROUND)]
     if not 1 <= len(words) <= _MOST_NAME_WORDS or not all(map(_NAME_WORD.fullmatch, words)):
         return None
@@ -126,7 +126,7 @@ def _comment(line: str) -> EntryHead | None:
 
 def only_day(text: str) -> Mention | None:
     """The first date of the text, if it is one day by its number; without its year it lies in the year `NO_YEAR`."""
-    found = read_dates(_CLOCK.sub(lambda clock: " " * len(clock[0]), text), date(NO_YEAR, 6, 1))
+    found = read_dates(CLOCK.sub(lambda clock: " " * len(clock[0]), text), date(NO_YEAR, 6, 1))
     if not found or found[0].period.first != found[0].period.last:
         return None
     mention = found[0]

@@ -1,7 +1,7 @@
 """The one reading of a text: goes down its lines, guided by the blocks that its format marks, and gives its parts."""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
@@ -14,12 +14,13 @@ from mnemon.documents.structure.mail import is_attribution, is_sign_off, is_sign
 from mnemon.documents.structure.notices import Notice, notices_in
 from mnemon.documents.structure.plain_blocks import plain_blocks
 from mnemon.documents.structure.preamble import is_field, read_preamble
+from mnemon.documents.structure.section_days import in_their_years, section_marks
 from mnemon.documents.structure.sections import Section, is_lead_in, section_of
 from mnemon.documents.structure.sentences import sentences, trimmed
 from mnemon.documents.structure.stamps import day_line, days_come_first, stamped_day
 from mnemon.documents.structure.structure import NO_HINTS, Block, Hints, PartKind, Structure, StructurePart
 from mnemon.documents.structure.tables import Table, is_ruler, read_record, read_row, table_opening
-from mnemon.documents.structure.talk import SpeakerTurn, speakers_among, talk_blocks, turn_on
+from mnemon.documents.structure.talk import SpeakerTurn, speakers_among, stands_alone, talk_blocks, turn_on
 
 _ANGLE = re.compile(r"\s*>[ \t]+(?=[^\s>])")
 _STAMP = 40
@@ -37,9 +38,24 @@ def read_structure(text: str, blocks: Sequence[Block] | None = None, hints: Hint
     heads = (
         {} if any(block.kind == "message" for block in blocks) else entry_heads(_outside_records(lines, blocks), people)
     )
-    found = _Reader(text, lines, blocks, hints, people, heads).read()
-    marks = [] if hints.talk else day_marks(_outside_records(lines, blocks))
-    return Structure(tuple(with_days(found, marks)), preamble, hints.digest)
+    found = list(_Reader(text, lines, blocks, hints, people, _below_headings(heads, lines, blocks)).read())
+    if not hints.talk:
+        found = list(with_days(found, day_marks(_outside_records(lines, blocks))))
+        found = list(with_days(found, section_marks(text, found, blocks)))
+    return Structure(tuple(in_their_years(found)), preamble, hints.digest)
+
+
+def _below_headings(heads: dict[int, EntryHead], lines: list[Line], blocks: Sequence[Block]) -> dict[int, EntryHead]:
+    """Without headings that are a day, where there are several: each opens a section, which ends with the next."""
+    titles = [block.start for block in blocks if block.kind == "heading"]
+
+    def opens_section(line: Line) -> bool:
+        place = bisect_left(titles, line.start)
+        return place < len(titles) and titles[place] < line.end
+
+    bare = (line for line in lines if (head := heads.get(line.start)) and not head.speaker and not head.begin)
+    sections = {line.start for line in bare if opens_section(line)}
+    return {start: head for start, head in heads.items() if start not in sections or len(sections) == 1}
 
 
 def _outside_records(lines: list[Line], blocks: Sequence[Block]) -> list[Line]:
@@ -124,7 +140,7 @@ class _Reader:
             # A name that no rule knows, such as a number: the format has marked whose it is.
             self.speaker, self.day = block.speaker, stamped_day(words[:_STAMP], self.day_first) or self.day
             self.open = StructurePart("paragraph", line.start, line.end)
-        elif self.hints.talk and (day := day_line(words, self._stands_alone(number))):
+        elif self.hints.talk and (day := day_line(words, stands_alone(self.lines, number))):
             yield from self._close()
             self.day = day
         elif is_sign_off(words) or is_field(words) or is_ruler(words) or UNDERLINE.match(words) or RULE.match(words):
@@ -186,10 +202,6 @@ class _Reader:
             return turn.sure or (bool(turn.stamp) and turn.speaker in self.speakers)
         # Below "Actions", who is named before a colon does what follows.
         return turn.speaker in self.speakers and self.section is not Section.ACTIONS
-
-    def _stands_alone(self, number: int) -> bool:
-        around = self.lines[max(0, number - 1) : number] + self.lines[number + 1 : number + 2]
-        return all(line.blank for line in around)
 
     def _heads(self, number: int, block: Block | None) -> bool:
         if block and block.kind == "heading":

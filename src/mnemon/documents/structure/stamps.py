@@ -23,9 +23,12 @@ _BESIDE_DAY = re.compile(
     re.IGNORECASE,
 )
 _WEEKDAY_FIRST = re.compile(
-    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|sonnabend)\b",
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|sonnabend"
+    r"|mon|tues?|wed|thur?s?|fri|sat|sun|mo|di|mi|do|fr|sa|so)\b",
     re.IGNORECASE,
 )
+# "== 11 Nov ==", "--- Wed 11 Nov", "[11.11.]": drawn by hand, as nobody writes a message.
+_DRAWN = re.compile(r"\s*(?:[=\-–—*_#~]{2,}|[#*\[])\s*[^\s=*#\]–—-].*")
 _LONG_AGO = date(1000, 1, 1)
 
 
@@ -56,11 +59,12 @@ def stamped_day(stamp: str, day_first: bool) -> date | None:
 
 def day_line(line: str, alone: bool = False) -> date | None:
     """ "Thursday, 14 May 2026" by itself, with its year; also "Session 3, 1:56 pm on 8 May, 2023". Between blank lines
-    "Thursday, 14 May" is one too."""
+    "Thursday, 14 May" is one too, and drawn by hand "== 14 May ==" anywhere."""
     words = line.strip(_AROUND)
-    if len(words) < 6 or len(words) > _LONGEST_DAY_LINE or not any(one.isdigit() for one in words):
+    if len(words) < 4 or len(words) > _LONGEST_DAY_LINE or not any(one.isdigit() for one in words):
         return None
-    return _written_day(words) or (_day_of_no_year(words) if alone and _WEEKDAY_FIRST.match(words) else None)
+    bare = (alone and _WEEKDAY_FIRST.match(words)) or _DRAWN.fullmatch(line)
+    return _written_day(words) or (_day_of_no_year(words) if bare else None)
 
 
 def _day_of_no_year(words: str) -> date | None:

@@ -195,8 +195,14 @@ def _opens_session(lines: list[Line], at: int) -> bool:
     """A line that is a day, or after a blank line the title of a session."""
     line = lines[at].text
     free = at == 0 or lines[at - 1].blank
-    alone = free and (at + 1 == len(lines) or lines[at + 1].blank)
-    return day_line(line, alone) is not None or (free and _SESSION.match(line) is not None)
+    return day_line(line, stands_alone(lines, at)) is not None or (free and _SESSION.match(line) is not None)
+
+
+def stands_alone(lines: Sequence[Line], at: int) -> bool:
+    """Between blank lines, or between one and what somebody says."""
+    above = at == 0 or lines[at - 1].blank
+    below = lines[at + 1] if at + 1 < len(lines) else None
+    return above and (below is None or below.blank or turn_on(below.text) is not None)
 
 
 def speakers_among(

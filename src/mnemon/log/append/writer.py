@@ -216,7 +216,9 @@ def _recorded(tenant: UUID, partition_id: int, prepared: Prepared, appended: App
         envelope_text=prepared.envelope.decode(),
         payload_text=prepared.payload.decode(),
     )
-    event.__dict__["payload"] = dict(prepared.plain_payload)
+    # What lenses ask of an envelope, so that it need not be decoded.
+    told = prepared.event
+    event.__dict__.update(type=told.type, actor_id=told.actor.id, payload=dict(prepared.plain_payload))
     return event
 
 

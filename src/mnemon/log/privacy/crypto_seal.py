@@ -129,7 +129,7 @@ def _at(payload: Any, value: PersonalValue) -> Any:
 
 
 def _box(key: DataKey, outer: DataKey | None, tenant: UUID, event_id: str, field: str, value: Any) -> str:
-    closed = canonical(value)
+    closed = orjson.dumps(value)
     for one in filter(None, (key, outer)):
         nonce = os.urandom(NONCE_LENGTH)
         closed = nonce + one.cipher.encrypt(nonce, closed, _binding(tenant, event_id, field, one))

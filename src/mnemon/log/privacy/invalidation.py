@@ -56,4 +56,8 @@ class Invalidation:
         self.listening.set()
         async for notice in connection.notifies():
             told = orjson.loads(notice.payload)
-            self._keys.forget(UUID(told["tenant"]), [told["subject"]])
+            if told["subject"] is None:
+                # A tenant that has come back: who was erased meanwhile was not told of here.
+                self._keys.forget_all()
+            else:
+                self._keys.forget(UUID(told["tenant"]), [told["subject"]])

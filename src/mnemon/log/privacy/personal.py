@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from mnemon.log.errors import InvalidEvent
@@ -120,6 +121,7 @@ def _beside(data: Any, path: Sequence[str], place: PayloadPlace, subject_path: S
         yield value
 
 
+@lru_cache(maxsize=1_000)
 def pointer(place: PayloadPlace) -> str:
     """A JSON pointer (RFC 6901): `/data/lines/0/name`."""
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in place)

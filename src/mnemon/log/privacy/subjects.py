@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from mnemon.db.database import SET_TENANT, Connection, Database, connect
 from mnemon.errors import DatabaseUnavailable, NotFound
+from mnemon.log.append.arrays import TextArray
 from mnemon.log.errors import KeyUnavailable
 from mnemon.log.privacy.first_keys import LET_GO, ONE_MAKES_KEYS
 from mnemon.log.privacy.seal import Newcomer, canonical
@@ -115,7 +116,7 @@ class SubjectKeys:
                 found[subject] = remembered.keys
         if missing := [subject for subject in subjects if subject not in found]:
             async with self._transaction(tenant) as connection:
-                rows = await (await connection.execute(FIND, (tenant, missing))).fetchall()
+                rows = await (await connection.execute(FIND, (tenant, TextArray(missing)))).fetchall()
             read = await self._unwrapped(tenant, rows)
             self._remember(tenant, read)
             found |= {subject: read.get(subject, NOBODY) for subject in missing}
@@ -129,7 +130,7 @@ class SubjectKeys:
         strangers = [subject for subject, keys in found.items() if keys is NOBODY]
         if strangers and connection is not None:
             # Whom an earlier append of the same transaction named. It may yet be undone: nothing is remembered.
-            rows = await (await connection.execute(FIND, (tenant, strangers))).fetchall()
+            rows = await (await connection.execute(FIND, (tenant, TextArray(strangers)))).fetchall()
             found |= await self._unwrapped(tenant, rows)
             strangers = [subject for subject in strangers if found[subject] is NOBODY]
         return found | await self._newcomers(tenant, strangers) if strangers else found

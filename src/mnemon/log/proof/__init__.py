@@ -13,6 +13,7 @@
                        several machines write and that are read together as `checkpoint_packs`
 8. `signer`            signs checkpoints, which are kept for good, and seals, each in place of the one before
 9. `recorded`          what the database says was signed, compared with the files
+   `adopted_restore`   a log that was brought back on purpose: what was signed of the lost part is set aside
 10. `sealing`          signs the newest events every few seconds of activity
 11. `tree_nodes`       roots over ranges of events, kept or computed
 12. `consistency`      proof that a log which had one root grew into one with another

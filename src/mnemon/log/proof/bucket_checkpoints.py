@@ -17,8 +17,7 @@ from mnemon.log.events import MAIN
 from mnemon.log.proof import checkpoint_packs as packs
 from mnemon.log.proof.checkpoint import Checkpoint, NewestSigned, read_checkpoint
 
-FOLDER, KEPT, SEAL = "checkpoints/", "kept/", "seal.json"
-GIVEN_UP = "checkpoints-given-up/"
+FOLDER, KEPT, SEAL, ASIDE = "checkpoints/", "kept/", "seal.json", "set-aside/"
 # Names count down, since a listing begins at the first: so the newest is found with one request.
 MOST = 99_999_999
 AT_ONCE = 16
@@ -97,18 +96,14 @@ class BucketCheckpoints:
         """In place of the seal that was read, and of no other."""
         self._bucket.write_if(_folder(tenant, legal_entity) + SEAL, _written(made), mark)
 
-    def set_back(self, tenant: UUID, legal_entity: str, lines: Sequence[Checkpoint], aside: str) -> None:
-        """Keep just these, as a restore gives them back; what was here stays beside, for whoever asks."""
-        have = self.list(tenant, legal_entity)
-        same = sum(1 for one, other in zip(have, lines, strict=False) if one == other)
-        beyond = [one.key for one in self._listed(tenant, legal_entity) if _number(one.key) > same]
-        for key in (*beyond, _folder(tenant, legal_entity) + SEAL):
-            with suppress(ObjectGone):
-                content = self._bucket.read_whole(key)
-                self._bucket.write(f"{GIVEN_UP}{aside}/{key.removeprefix(FOLDER)}", content)
-                self._bucket.remove(key)
-        for number, one in enumerate(lines[same:], same + 1):
-            self.add(tenant, legal_entity, one, number)
+    def set_aside(self, tenant: UUID, legal_entity: str, keep: int, seal: bool, name: str) -> None:
+        """The newest first: what is left is whole at any moment. Each is copied before it is taken away."""
+        folder = _folder(tenant, legal_entity)
+        lost = [one.key for one in self._listed(tenant, legal_entity) if _number(one.key) > keep]
+        for key in [*([folder + SEAL] if seal else []), *lost]:
+            aside = f"{folder}{ASIDE}{name}/{key.removeprefix(folder)}"
+            self._bucket.write(aside, self._bucket.read_whole(key))
+            self._bucket.remove(key)
 
     @asynccontextmanager
     async def alone(self, tenant: UUID, legal_entity: str) -> AsyncIterator[None]:

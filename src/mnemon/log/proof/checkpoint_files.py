@@ -19,6 +19,7 @@ FOLDER = "checkpoints"
 # Where a restore puts those of the backup, until it has looked which of them are needed.
 RESTORED = f"{FOLDER}-restored"
 LINES, SEAL = ".jsonl", ".seal"
+ASIDE = "set-aside"
 # A line has at most 64 roots and the handovers of the home; what is read from the end grows until a line is whole.
 TAIL = 16_384
 
@@ -106,31 +107,25 @@ class CheckpointFiles:
 
     def put_seal(self, tenant: UUID, legal_entity: str, made: Checkpoint, mark: str | None = None) -> None:
         """In place of the seal before it, at once and for good."""
-        file = self.seal_of(tenant, legal_entity)
-        draft = file.with_name(f".{file.name}")
-        with draft.open("wb") as opened:
-            opened.write(orjson.dumps(made.as_json()) + b"\n")
-            opened.flush()
-            os.fsync(opened.fileno())
-        draft.replace(file)
-        sync_folder(file.parent)
+        _write_anew(self.seal_of(tenant, legal_entity), orjson.dumps(made.as_json()) + b"\n")
 
-    def set_back(self, tenant: UUID, legal_entity: str, lines: Sequence[Checkpoint], aside: str) -> None:
-        """Keep just these, as a restore gives them back; what was here stays in a folder beside, for whoever asks."""
-        place = self._folder.with_name(f"{self._folder.name}-given-up") / aside / str(tenant)
-        kept = self.list(tenant, legal_entity) == [*lines]
-        for file in (self.file_of(tenant, legal_entity), self.seal_of(tenant, legal_entity)):
-            if file.exists() and not (kept and file.suffix == LINES):
-                place.mkdir(mode=0o700, parents=True, exist_ok=True)
-                file.replace(place / file.name)
-        self.file_of(tenant, legal_entity).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for number, one in enumerate(() if kept else lines, 1):
-            self.add(tenant, legal_entity, one, number)
-        if not lines:
-            # Of a tenant that is gone not even its folder is left.
-            self.file_of(tenant, legal_entity).with_suffix(".lock").unlink(missing_ok=True)
-            with suppress(OSError):
-                self.file_of(tenant, legal_entity).parent.rmdir()
+    def set_aside(self, tenant: UUID, legal_entity: str, keep: int, seal: bool, name: str) -> None:
+        """Copied before they are taken away: a crash leaves them twice, and what is asked again finds the rest."""
+        file, of_seal = self.file_of(tenant, legal_entity), self.seal_of(tenant, legal_entity)
+        lines = file.read_bytes().split(b"\n")[:-1] if file.exists() else []
+        lost = [*lines[keep:], *([of_seal.read_bytes().rstrip(b"\n")] if seal else [])]
+        aside = file.parent / ASIDE / f"{file.stem}-{name}{LINES}"
+        aside.parent.mkdir(mode=0o700, exist_ok=True)
+        _write_anew(aside, b"".join(line + b"\n" for line in lost))
+        if lines[keep:]:
+            _write_anew(file, b"".join(line + b"\n" for line in lines[:keep]))
+        if seal:
+            of_seal.unlink()
+            sync_folder(of_seal.parent)
+
+    def set_tenant_aside(self, tenant: UUID, name: str) -> None:
+        """All of a tenant that is newer than the backup that took the place of its database."""
+        (self._folder / str(tenant)).replace(self._folder / f"{ASIDE}-{tenant}-{name}")
 
     def tenants(self) -> Iterator[UUID]:
         """Whose checkpoints are here."""
@@ -147,6 +142,17 @@ class CheckpointFiles:
                 if file.stem not in seen and (line := _last_line(file)):
                     seen.add(file.stem)
                     yield str(read_checkpoint(line).says["legal_entity"])
+
+
+def _write_anew(file: Path, content: bytes) -> None:
+    """At once and for good."""
+    draft = file.with_name(f".{file.name}")
+    with draft.open("wb") as opened:
+        opened.write(content)
+        opened.flush()
+        os.fsync(opened.fileno())
+    draft.replace(file)
+    sync_folder(file.parent)
 
 
 def _last_line(file: Path) -> bytes:

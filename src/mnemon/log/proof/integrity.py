@@ -10,6 +10,7 @@ from mnemon.db.database import Database
 from mnemon.errors import MnemonError
 from mnemon.log.errors import CheckpointRefused, NothingToAttest
 from mnemon.log.events import MAIN
+from mnemon.log.proof.adopted_restore import SignedBeyond, signed_beyond
 from mnemon.log.proof.checkpoint import Checkpoint
 from mnemon.log.proof.checkpoint_store import checkpoint_store
 from mnemon.log.proof.consistency import ConsistencyProof, make_consistency_proof
@@ -17,7 +18,7 @@ from mnemon.log.proof.export import export_lines
 from mnemon.log.proof.pinned_keys import adopt_in, announce, key_faults, pinned_by_log, pinned_in
 from mnemon.log.proof.receipt import Receipt, make_receipt
 from mnemon.log.proof.recorded import record_faults, recorded_in, signed_names_in
-from mnemon.log.proof.signer import Signer
+from mnemon.log.proof.signer import TAKE_TURN, Signer
 from mnemon.log.proof.signing import public_hex
 from mnemon.log.proof.signing_keys import signing_keys
 from mnemon.log.proof.verify import ChainReport, verify
@@ -108,6 +109,34 @@ class Integrity:
             adopted = await adopt_in(connection, tenant, await asyncio.to_thread(lambda: self.public_key))
         await self._announce(tenant)
         return adopted
+
+    async def adopt_restore(self, tenant: UUID) -> list[SignedBeyond]:
+        """Go on from a log that was brought back to an earlier moment; what was set aside, by legal entity."""
+        found = []
+        for name in await self.legal_entities(tenant):
+            async with self.checkpoints.alone(tenant, name), self._reader.transaction(tenant) as connection:
+                await connection.execute(TAKE_TURN, (str(tenant), name))
+                try:
+                    kept = await asyncio.to_thread(self.checkpoints.list, tenant, name)
+                    seal = (await asyncio.to_thread(self.checkpoints.newest, tenant, name)).seal
+                except ValueError as failure:
+                    raise CheckpointRefused(
+                        f"The checkpoints of {name} cannot be read ({failure}): run verify.", legal_entity=name
+                    ) from None
+                beyond = await signed_beyond(connection, tenant, name, kept, seal)
+                if beyond is None:
+                    continue
+                assert self._events is not None
+                # Said before it is done: what dies in between is said twice, and never done in silence.
+                [said] = await self._events.append(tenant, [beyond.as_event()])
+                await asyncio.to_thread(
+                    self.checkpoints.set_aside, tenant, name, beyond.kept, seal in beyond.lost, str(said.id)
+                )
+            self._refused.discard((tenant, name))
+            found.append(beyond)
+        for name in [one.legal_entity for one in found if one.ends_at] + ([MAIN] if found else []):
+            await self.checkpoint(tenant, name)
+        return found
 
     async def receipt(self, tenant: UUID, event_id: str, legal_entity: str | None = None) -> Receipt:
         """Prove that one event is in the log."""

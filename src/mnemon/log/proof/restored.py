@@ -1,22 +1,16 @@
-"""After a restore: what was signed beyond the backup is set aside, the log says so, and signing goes on from there."""
+"""After a restore: the backup's checkpoints are put back, and each log goes on from there and is signed."""
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from mnemon.db.database import Database
-from mnemon.errors import MnemonError, TenantMoved
-from mnemon.log.events import MAIN, Actor, EntityReference, NewEvent
-from mnemon.log.proof.checkpoint import Checkpoint
+from mnemon.errors import MnemonError
+from mnemon.ids import new_ulid
 from mnemon.log.proof.checkpoint_files import CheckpointFiles
-from mnemon.log.proof.checkpoint_store import CheckpointStore
 from mnemon.log.proof.integrity import Integrity
-from mnemon.log.proof.recorded import SignedRecord, recorded_in
-from mnemon.log.store import EventLog
-from mnemon.log.types.builtin import LOG_RESTORED
+from mnemon.log.proof.recorded import recorded_in
 
 PARTITIONS = "SELECT tenant_id, legal_entity, sequence FROM mnemon.partitions WHERE sequence > 0 ORDER BY partition_id"
 
@@ -37,85 +31,56 @@ class RestoredPartition:
         return max(self.attested - self.sequence, 0)
 
 
-class AfterRestore:
-    """Only what a restore does, on the word of whoever owns the machine: a log that is cut is never signed again."""
-
-    def __init__(self, database: Database, events: EventLog, integrity: Integrity, beside: CheckpointFiles) -> None:
-        self._database = database
-        self._events = events
-        self._integrity = integrity
-        # The checkpoints that the backup holds, for a home that has none of its own.
-        self._beside = beside
-
-    async def resume(self, taken_at: str, actor: Actor, gone: Sequence[UUID] = ()) -> list[RestoredPartition]:
-        """Every partition goes on from the backup, with an event and a checkpoint that say so.
-
-        Of tenants that are `gone`, since they are newer than the backup, what was signed is set aside."""
-        async with self._database.owner() as owner:
-            rows = await (await owner.execute(PARTITIONS)).fetchall()
-        store = self._integrity.checkpoints
-        stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
-        found = [
-            await self._set_back(row["tenant_id"], row["legal_entity"], int(row["sequence"]), stamp) for row in rows
-        ]
-        known = {(one.tenant, one.legal_entity) for one in found}
-        for tenant in dict.fromkeys([*(one.tenant for one in found), *gone]):
-            for name in await asyncio.to_thread(_named, store, tenant):
-                if (tenant, name) not in known:
-                    await asyncio.to_thread(store.set_back, tenant, name, [], stamp)
-        for tenant in dict.fromkeys(one.tenant for one in found):
-            await self._tell(tenant, [one for one in found if one.tenant == tenant], taken_at, actor)
-        return [await self._signed(one) for one in found]
-
-    async def _set_back(self, tenant: UUID, legal_entity: str, sequence: int, stamp: str) -> RestoredPartition:
-        store = self._integrity.checkpoints
-        async with self._database.transaction(tenant) as connection:
-            recorded = await recorded_in(connection, tenant, legal_entity)
+async def go_on_after_restore(
+    database: Database, integrity: Integrity, packed: CheckpointFiles, gone: Sequence[UUID] = ()
+) -> list[RestoredPartition]:
+    """On the word of whoever owns the machine. `packed` are the checkpoints of the backup, `gone` the tenants that are
+    newer than it."""
+    async with database.owner() as owner:
+        rows = await (await owner.execute(PARTITIONS)).fetchall()
+    found = [RestoredPartition(row["tenant_id"], row["legal_entity"], int(row["sequence"])) for row in rows]
+    if isinstance(integrity.checkpoints, CheckpointFiles):
+        for tenant in gone:
+            await asyncio.to_thread(integrity.checkpoints.set_tenant_aside, tenant, new_ulid())
+    for one in found:
+        await _put_back(database, integrity, packed, one)
+    beyond: dict[tuple[UUID, str], int] = {}
+    refused: dict[UUID, str] = {}
+    for tenant in dict.fromkeys(one.tenant for one in found):
         try:
-            furthest = (await asyncio.to_thread(store.newest, tenant, legal_entity)).furthest
-            here = await asyncio.to_thread(store.list, tenant, legal_entity)
-            packed = await asyncio.to_thread(self._beside.list, tenant, legal_entity)
-        except ValueError as failure:
-            return RestoredPartition(tenant, legal_entity, sequence, refused=f"The checkpoints are damaged: {failure}.")
-        attested = furthest.sequence if furthest else 0
-        lines = _told_of(here, recorded.checkpoints)
-        if lines is None:
-            lines = _told_of(packed, recorded.checkpoints)
-        if lines is None:
-            return RestoredPartition(
-                tenant, legal_entity, sequence, attested,
-                f"The {len(recorded.checkpoints)} checkpoints of the backup are not here: put the folder `checkpoints` "
-                "of the home that made it in place, and restore again.",
-            )  # fmt: skip
-        await asyncio.to_thread(store.set_back, tenant, legal_entity, lines, stamp)
-        return RestoredPartition(tenant, legal_entity, sequence, attested)
-
-    async def _tell(self, tenant: UUID, partitions: Sequence[RestoredPartition], taken_at: str, actor: Actor) -> None:
-        told = [
-            {"legal_entity": one.legal_entity, "sequence": str(one.sequence), "attested": str(one.attested)}
-            for one in partitions
-        ]
-        data = {"taken_at": taken_at, "partitions": told}
-        event = NewEvent(type=LOG_RESTORED.type, data=data, actor=actor, entities=[EntityReference("log", MAIN)])
-        # A tenant that has moved away takes no events: where it is now, nothing was restored.
-        with suppress(TenantMoved):
-            await self._events.append(tenant, [event])
-
-    async def _signed(self, one: RestoredPartition) -> RestoredPartition:
-        if one.refused:
-            return one
-        try:
-            await self._integrity.checkpoint(one.tenant, one.legal_entity)
+            adopted = await integrity.adopt_restore(tenant)
         except MnemonError as refusal:
-            return RestoredPartition(one.tenant, one.legal_entity, one.sequence, one.attested, refusal.message)
+            refused[tenant] = refusal.message
+            continue
+        beyond |= {(tenant, one.legal_entity): one.furthest.sequence for one in adopted}
+    ended = [
+        replace(one, attested=beyond.get((one.tenant, one.legal_entity), 0), refused=refused.get(one.tenant, ""))
+        for one in found
+    ]
+    return [await _signed(integrity, one) for one in ended]
+
+
+async def _put_back(database: Database, integrity: Integrity, packed: CheckpointFiles, one: RestoredPartition) -> None:
+    """Those that the restored database tells of, where this home has lost them or is a new one."""
+    async with database.transaction(one.tenant) as connection:
+        recorded = (await recorded_in(connection, one.tenant, one.legal_entity)).checkpoints
+    try:
+        here = await asyncio.to_thread(integrity.checkpoints.list, one.tenant, one.legal_entity)
+        lines = (await asyncio.to_thread(packed.list, one.tenant, one.legal_entity))[: len(recorded)]
+    except ValueError:
+        return  # What is damaged is told when it is to be signed.
+    if [line.digest for line in lines] != [line.digest for line in recorded] or here != lines[: len(here)]:
+        return
+    async with integrity.checkpoints.alone(one.tenant, one.legal_entity):
+        for number, line in enumerate(lines[len(here) :], len(here) + 1):
+            await asyncio.to_thread(integrity.checkpoints.add, one.tenant, one.legal_entity, line, number)
+
+
+async def _signed(integrity: Integrity, one: RestoredPartition) -> RestoredPartition:
+    if one.refused:
         return one
-
-
-def _told_of(known: Sequence[Checkpoint], recorded: Sequence[SignedRecord]) -> Sequence[Checkpoint] | None:
-    """Those that the restored database tells of, if they are the first of these."""
-    present = known[: len(recorded)]
-    return present if [one.digest for one in present] == [one.digest for one in recorded] else None
-
-
-def _named(store: CheckpointStore, tenant: UUID) -> list[str]:
-    return [*store.legal_entities(tenant)]
+    try:
+        await integrity.checkpoint(one.tenant, one.legal_entity)
+    except MnemonError as refusal:
+        return replace(one, refused=refusal.message)
+    return one

@@ -20,6 +20,7 @@ from mnemon.log.read.reader import LogReader
 BATCH = 10_000
 # Smaller subtrees are quicker to compute again than to look up.
 LOWEST_KEPT_LEVEL = 8
+WHAT_THEN = "run verify; if you brought the log back to an earlier moment, say so by `mnemon log adopt-restore`."
 
 # One signer at a time per partition, on whatever machine, or the chain of checkpoints would fork. While the key is
 # changed nobody signs: who had read the old one would find the new one pinned.
@@ -157,8 +158,8 @@ async def _refuse_contradiction(connection: Connection, tenant: UUID, partition:
     """A log that was cut or rewritten must not get a fresh signature over the change."""
     if partition.sequence < last.sequence:
         raise CheckpointRefused(
-            f"The partition ends at {partition.sequence}, but a checkpoint attests {last.sequence}: run verify."
+            f"The partition ends at {partition.sequence}, but a checkpoint attests {last.sequence}: {WHAT_THEN}"
         )
     found = await hashes(connection, tenant, partition.partition_id, last.sequence - 1, last.sequence)
     if found[0][1] != last.head:
-        raise CheckpointRefused(f"Event {last.sequence} is not the one that the last checkpoint attests: run verify.")
+        raise CheckpointRefused(f"Event {last.sequence} is not the one that the last checkpoint attests: {WHAT_THEN}")

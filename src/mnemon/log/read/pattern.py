@@ -56,15 +56,17 @@ class Pattern:
 
     def fits(self, event: Event) -> bool:
         """The same question as the SQL below answers, for an event at hand."""
-        scope = event.envelope["scope"]
-        custom = scope.get("custom_scopes") or {}
         return (
             self.wants_partition(event.legal_entity)
             and (not self.types or event.type in self.types)
             and (not self.modules or event.module in self.modules)
             and (not self.entities or any((one.entity_type, one.entity_id) in self.entities for one in event.entities))
-            and all((scope if name in LABELS else custom).get(name) == value for name, value in self.scopes.items())
+            and (not self.scopes or self._fits_scope(event.envelope["scope"]))
         )
+
+    def _fits_scope(self, scope: Mapping[str, Any]) -> bool:
+        custom = scope.get("custom_scopes") or {}
+        return all((scope if name in LABELS else custom).get(name) == value for name, value in self.scopes.items())
 
 
 ALL_EVENTS = Pattern()

@@ -90,40 +90,28 @@ KEY_PINNED = declare(
     )
 )
 
-POSITION = {"type": "string", "pattern": "^[0-9]+$"}
-
-LOG_RESTORED = declare(
+RESTORE_ADOPTED = declare(
     EventType(
-        type="log.restored",
-        description="The database was restored from a backup: what was recorded after its moment is no part of the "
-        "log any more. `attested` is how far checkpoints and seals had gone before.",
+        type="log.restore.adopted",
+        description="The log of a legal entity was brought back to an earlier moment. Checkpoints of what came after "
+        "it were set aside, on the word of whoever owns the machine.",
         data_schema={
             "type": "object",
-            "required": ["taken_at", "partitions"],
+            "required": ["legal_entity", "ends_at", "attested", "set_aside", "digest"],
             "properties": {
-                "taken_at": {"type": "string", "format": "date-time"},
-                "partitions": {
-                    "type": "array",
-                    "items": {
-                        "type": "object",
-                        "required": ["legal_entity", "sequence", "attested"],
-                        "properties": {
-                            "legal_entity": {"type": "string"},
-                            "sequence": POSITION,
-                            "attested": POSITION,
-                        },
-                        "additionalProperties": False,
-                    },
+                "legal_entity": {"type": "string", "description": "Whose log."},
+                "ends_at": {"type": "integer", "description": "The last event that it had when this was said."},
+                "attested": {"type": "integer", "description": "How far the furthest one that was set aside goes."},
+                "set_aside": {
+                    "type": "integer",
+                    "description": "How many checkpoints were set aside, its seal included.",
                 },
+                "digest": {"type": "string", "description": "SHA-256 of the statement of the furthest."},
             },
             "additionalProperties": False,
         },
-        required_entities=(EntityRequirement("log", "subject"),),
         examples=(
-            {
-                "taken_at": "2026-11-16T02:00:00+00:00",
-                "partitions": [{"legal_entity": "main", "sequence": "168", "attested": "188"}],
-            },
+            {"legal_entity": "main", "ends_at": 6, "attested": 9, "set_aside": 2, "digest": "f71f22dbe09e2492" * 4},
         ),
         bound_to_periods=False,
     )

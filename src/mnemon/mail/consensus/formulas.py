@@ -35,7 +35,8 @@ OBJECT = re.compile(
     r"not (?:convinced|"
     r"in favou?r|comfortable|happy|sure (?:that )?this is (?:right|a good)))|\bi (?:beg to|"
     r"respectfully) d(?:iffer|isagree)|"
-    r"\bdisagreed?\b|\bstrongly (?:against|opposed)|\b(?:bad|terrible|horrible|wrong) (?:idea|approach|direction)|"
+    r"(?<!n.t )(?<!not )(?<!you )(?<!they )(?<!who )(?<!people )\bdisagreed?\b|"
+    r"\bstrongly (?:against|opposed)|\b(?:bad|terrible|horrible|wrong) (?:idea|approach|direction)|"
     r"\bnot (?:a good idea|acceptable|the right|ready|true|correct|right\b)|\bNAK\b|\bNACK\b|\A\W*-1\b|"
     r"\bi (?:have|still have) (?:a )?(?:serious |strong |some |several |major |many )*(?:concerns?|objections?|"
     r"reservations?|"
@@ -45,7 +46,7 @@ OBJECT = re.compile(
     r"nein)\b(?=\s*[,.!;:–—-]|\s*\Z|\s+(?:it|"
     r"that|this|the|you|we|i|there|because|das|es)\b)|\bich bin (?:\S+ )?dagegen|\bnicht einverstanden|"
     r"\blehne \S+ ?\S* ab|"
-    r"\bsehe ich anders|\bstimmt (?:so )?nicht|\bdagegen\b",
+    r"\bsehe ich anders|\bstimmt (?:so )?nicht|(?<!\d )(?<!mal )\bdagegen\b",
     re.IGNORECASE,
 )
 SUPPORT = re.compile(
@@ -63,7 +64,8 @@ SUPPORT = re.compile(
     r"\A\W*(?:i have )?no objections?\b|"
     r"\A\W*(?:that's |that is |this is |sounds like )?(?:a |an )?(?:very )?(?:good|great|excellent|valid|nice) "
     r"(?:point|catch|idea|suggestion|find)\b(?! to\b)|\bfair (?:enough|point)\b|\A\W*(?:acked|reviewed|tested)-by:|"
-    r"\A\W*\+1(?!\d)|\bplus one\b|\b(?:is|are|you're|you’re|he's|she's) (?:absolutely |completely |quite |exactly |"
+    r"\A\W*\+1(?!\d|\s*/)|\bplus one\b|"
+    r"\b(?:is|are|you're|you’re|he's|she's) (?:absolutely |completely |quite |exactly |"
     r"indeed )?right\b(?! (?:now|after|before|away|in|at|here|there|\w+ to))|"
     r"\A\W*(?:yes|yep|yup|yeah|exactly|indeed|absolutely|definitely|certainly|correct|right|sure|true|precisely|ja|"
     r"genau)\b(?=\s*[,.!;:–—-]|\s*\Z|\s+(?:i|we|it|this|that|that's|the|you|there)\b)|"
@@ -80,7 +82,13 @@ CONDITION = re.compile(
     r"bedingung|vorausgesetzt)\b",
     re.IGNORECASE,
 )
-DENIED = re.compile(r"\b(?:not|n't|n’t|never|cannot|nicht|kein\w*)\b", re.IGNORECASE)
+DENIED = re.compile(r"\b(?:not|never|cannot|nicht|kein\w*)\b|n['’]t\b", re.IGNORECASE)
+# Whoever takes back what was for it is against it.
+TAKEN_BACK = re.compile(
+    r"\b(?:withdraw(?:ing)?|retract|take back|taking back|drop) my (?:\+1|support|approval|ack|yes|vote in favou?r)\b|"
+    r"\b(?:ziehe|nehme) (?:mein|meine|meinen) (?:\+1|zustimmung|ja) zurück",
+    re.IGNORECASE,
+)
 # "Do you agree?", "if the server agrees", "support for EdDSA": the words in another sense.
 ASKS = re.compile(r"\?[\"'”)*_]*\s*\Z")
 OTHER_SENSE = re.compile(
@@ -92,6 +100,8 @@ OTHER_SENSE = re.compile(
 
 def formula_of(words: str) -> Stance | None:
     """The stance that a sentence states in fixed words; None where it states none in such words."""
+    if TAKEN_BACK.search(words):
+        return "object"
     if WITHDRAW.search(words):
         return "withdraw"
     asks = ASKS.search(words) is not None

@@ -1,13 +1,11 @@
 """What the parts of a message's text are called."""
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 SpanLabel = Literal["new", "quote", "attribution", "signature", "footer", "forwarded", "code", "ballot"]
 
 
-@dataclass(frozen=True, slots=True)
-class LabelledSpan:
+class LabelledSpan(NamedTuple):
     """`text[start:end]` is of one kind. Spans of a text follow each other without gaps."""
 
     label: SpanLabel

@@ -10,6 +10,7 @@ import orjson
 
 from mnemon.db.database import Connection
 from mnemon.documents.intake.filing import FiledText, filed_event, store_filed_texts
+from mnemon.log.append.arrays import TextArray
 from mnemon.log.append.transaction import LogTransaction
 from mnemon.log.events import Actor, NewEvent
 from mnemon.mail import catalogue as happened
@@ -95,13 +96,14 @@ async def _threads_of(tx: Connection, order: ImportOrder, texts: Sequence[FiledT
     """The threads that these messages may change, with how many messages each has."""
     named = {one for text in texts for one in (text.kept["message_id"], *text.kept["references"])}
     named |= {text.kept["in_reply_to"] for text in texts if text.kept["in_reply_to"]}
-    rows = await (await tx.execute(THREADS_BEFORE, ([thread_key(one, order.audience) for one in named],))).fetchall()
+    keys = TextArray([thread_key(one, order.audience) for one in named])
+    rows = await (await tx.execute(THREADS_BEFORE, (keys,))).fetchall()
     return {row["thread_key"]: row["message_count"] for row in rows}
 
 
 async def _thread_change(tx: Connection, order: ImportOrder, before: dict[str, int]) -> NewEvent | None:
     """A thread is called by its root: where that belongs now, the whole thread went."""
-    rows = await (await tx.execute(THREADS_AFTER, (list(before),))).fetchall()
+    rows = await (await tx.execute(THREADS_AFTER, (TextArray(list(before)),))).fetchall()
     merged = sorted([row["id_key"], row["thread_key"]] for row in rows if row["thread_key"] != row["id_key"])
     parted = sorted(row["id_key"] for row in rows
                     if row["thread_key"] == row["id_key"] and row["message_count"] < before[row["id_key"]])  # fmt: skip
@@ -115,7 +117,7 @@ async def _thread_change(tx: Connection, order: ImportOrder, before: dict[str, i
 
 async def _to_file(tx: Connection, order: ImportOrder, batch: MailBatch) -> list[FiledText]:
     """Messages that are new, and those of which this is a better copy. What was purged stays so."""
-    rows = await (await tx.execute(KNOWN, (list(batch.messages),))).fetchall()
+    rows = await (await tx.execute(KNOWN, (TextArray(list(batch.messages)),))).fetchall()
     known: dict[str, dict[str, Any]] = {row["message_key"]: row for row in rows}
     texts = []
     for key, (choice, message, size) in batch.messages.items():

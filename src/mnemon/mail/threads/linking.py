@@ -73,8 +73,10 @@ class _Groups:
     def join(self, one: str, *others: str) -> None:
         top = self.of(one)
         for other in others:
-            if (below := self.of(other)) != top:
-                self.above[below] = top
+            # Most of what a message refers to was joined by the one before it, whose top stays.
+            if self.above.get(other) != top and (before := self.of(other)) != top:
+                self.above[top] = before
+                top = before
 
 
 def threads_of(members: Iterable[ThreadMember], by_subject: bool = True) -> list[LinkedThread]:

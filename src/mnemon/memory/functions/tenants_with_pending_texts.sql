@@ -3,7 +3,7 @@
 CREATE OR REPLACE FUNCTION mnemon.tenants_with_pending_texts() RETURNS SETOF uuid
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = mnemon, public, pg_temp AS $$
     SELECT DISTINCT t.tenant_id FROM mnemon.memory_pending_texts t
-     WHERE NOT EXISTS (SELECT FROM mnemon.tenant_moves m WHERE m.tenant_id = t.tenant_id AND m.state <> 'leaving')
+     WHERE t.tenant_id NOT IN (SELECT mnemon.tenants_away())
 $$;
 REVOKE EXECUTE ON FUNCTION mnemon.tenants_with_pending_texts FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION mnemon.tenants_with_pending_texts TO mnemon_app;

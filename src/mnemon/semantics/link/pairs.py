@@ -331,7 +331,7 @@ def reason_for(kind: EventLinkKind, later: Placed, earlier: Placed, likely: floa
     """What ties the two, for whoever asks; after the colon words of the text."""
     shared = sorted(content_words(later.words) & content_words(earlier.words) - _SLIGHT - _GERMAN_STOP)[:4]
     owners = {actor.ref.casefold() for actor in earlier.event.actors if actor.role == "owner"}
-    told = [f"shares {', '.join(shared)}"] if shared else []
+    told = [f"shares {', '.join(as_written(later.words, one) for one in shared)}"] if shared else []
     if owners & {actor.ref.casefold() for actor in later.event.actors}:
         told.append("same owner")
     if kind == "supersedes" and (cue := REVERSES.search(later.words)):
@@ -342,6 +342,11 @@ def reason_for(kind: EventLinkKind, later: Placed, earlier: Placed, likely: floa
         told.append("stands shortly after it")
     what = _WHAT[kind]
     return f"{what} ({likely:.0%}): {'; '.join(told) or 'by its words'}"
+
+
+def as_written(text: str, stem: str) -> str:
+    """The first word of a text that has this stem: people read "Jonas" and not "jona"."""
+    return next((word for word in _WORD.findall(text) if stem in content_words(word)), stem)
 
 
 def likelihoods(kind: EventLinkKind, rows: Sequence[tuple[float, ...]]) -> list[float]:

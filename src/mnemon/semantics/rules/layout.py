@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Literal
 
-from mnemon.documents.structure.calendar_words import in_its_year
 from mnemon.documents.structure.headings import heading_title
 from mnemon.documents.structure.preamble import Preamble
+from mnemon.documents.structure.section_days import said_days
 from mnemon.documents.structure.sections import Section, section_of
 from mnemon.documents.structure.sentences import Span
 from mnemon.documents.structure.structure import Structure, StructurePart
@@ -74,14 +74,9 @@ def layout_of(text: str, structure: Structure, today: date | None = None) -> Lay
         if first and first.kind in ("heading", "lead")
         else ""
     )
-    parts = (replace(part, day=_day_of(part, today)) for part in structure.parts)
+    days = said_days(structure.parts, today)
+    parts = (replace(part, day=day) for part, day in zip(structure.parts, days, strict=True))
     return Layout(tuple(_units(text, parts)), structure.preamble, opening)
-
-
-def _day_of(part: StructurePart, today: date | None) -> date | None:
-    """Nobody has written on a day to come: such a line is of a plan. A message has its stamp."""
-    day = in_its_year(part.day, today) if part.day else None
-    return None if day and today and day > today and not part.speaker else day
 
 
 def _units(text: str, parts: Iterable[StructurePart]) -> Iterator[Unit]:

@@ -25,7 +25,7 @@ _EMPTY = re.compile(r"[-–—.?]*|n/?a|none|tbd", re.IGNORECASE)
 
 def read_table_row(revision: Revision, unit: Unit, chunk_id: str | None) -> Candidate | None:
     cells = {kind: cell for kind, cell in unit.cells.items() if not _EMPTY.fullmatch(cell)}
-    due = _due(cells.get("due"), revision)
+    due = _due(cells.get("due"), unit.day or revision.today)
     category, words = _category(cells, dated=due is not None)
     evidence = evidence_at(revision.text, unit.start, unit.end, chunk_id)
     if category is None or evidence is None:
@@ -80,8 +80,8 @@ def _narrative(words: str, owners: tuple[InvolvedActor, ...], cells: dict[str, s
     return f"{who}{words}{until}"
 
 
-def _due(cell: str | None, revision: Revision) -> date | None:
+def _due(cell: str | None, today: date | None) -> date | None:
     if not cell:
         return None
-    mentions = dates_in(cell, revision.today, "nearest")
+    mentions = dates_in(cell, today, "nearest")
     return mentions[0].period.last if mentions else None

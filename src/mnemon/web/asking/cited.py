@@ -25,10 +25,15 @@ class CitedSource:
 
 @dataclass(frozen=True)
 class CitedSentence:
-    """A sentence of an answer, with its numbers."""
+    """A sentence of an answer, with its numbers; `note` is what we say of it, the rest is what was said."""
 
-    told: str
+    note: str
+    said: str
     sources: Sequence[CitedSource]
+
+    @property
+    def told(self) -> str:
+        return f"{self.note} {self.said}" if self.note else self.said
 
 
 def cited_sentences(sentences: Sequence[ProvenSentence]) -> list[CitedSentence]:
@@ -37,7 +42,7 @@ def cited_sentences(sentences: Sequence[ProvenSentence]) -> list[CitedSentence]:
     for sentence in sentences:
         sources = [*_numbered(number, sentence)]
         number += len(sources)
-        shown.append(CitedSentence(_one_line(sentence.told), sources))
+        shown.append(CitedSentence(_one_line(sentence.note), _one_line(sentence.text), sources))
     return shown
 
 
@@ -53,10 +58,11 @@ def _numbered(last: int, sentence: ProvenSentence) -> Iterator[CitedSource]:
 
 def _of_document(number: int, one: Citation) -> CitedSource:
     page = f"page {one.first_page}" if one.first_page else ""
-    parts = (
-        f"version {one.version_number}", page, one.headings[-1] if one.headings else "", one.speaker or "",
-        _day(one.said_on or one.written_at),
-    )  # fmt: skip
+    # What the title says already is not said again.
+    heading = next((name for name in one.headings[-1:] if name != one.title), "")
+    day = _day(one.said_on or one.written_at)
+    day = "" if day in one.title else day
+    parts = (f"version {one.version_number}", page, heading, one.speaker or "", day)
     place = query_of(version=one.doc_version_id, start=one.start, end=one.end)
     return CitedSource(
         number, one.title, " · ".join(filter(None, parts)), _one_line(one.quote),

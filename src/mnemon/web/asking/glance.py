@@ -1,5 +1,6 @@
 """What the first page shows before anything is asked: lately decided, due next, lately read."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +17,11 @@ from mnemon.semantics.shapes import Shape
 from mnemon.web.rendering import Visitor
 
 EACH = 4
-# So many decisions are looked at for those that are facts.
+# So many decisions are looked at for those that are facts, and so many documents for those that are not one thread.
 LOOKED_AT = 50
 OF_ONE_DOCUMENT = 2
+# How mail names a message that it answers or hands on.
+ANSWERED = re.compile(r"^(?:(?:re|aw|fwd?|wg)\s*:\s*)+", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class Glance:
 async def glance(mnemon: Mnemon, visitor: Visitor) -> Glance:
     async with mnemon.database.transaction(visitor.tenant_id) as tx:
         await read_as(tx, visitor.reader)
-        documents = await newest_documents(tx, EACH)
+        documents = _of_each_title(await newest_documents(tx, LOOKED_AT))
     if not documents:
         return Glance([], [], [], True)
     database, tenant, reader = mnemon.database, visitor.tenant_id, visitor.reader
@@ -45,6 +48,14 @@ async def glance(mnemon: Mnemon, visitor: Visitor) -> Glance:
     due = ahead or (await open_commitments(database, tenant, reader, limit=EACH, counted=EACH))["commitments"]
     late = await open_commitments(database, tenant, reader, overdue=True, today=today, limit=1)
     return Glance(documents, await _decided(mnemon, visitor), due, bool(ahead), late["total"])
+
+
+def _of_each_title(documents: list[Document]) -> list[Document]:
+    """The newest of each: a thread of mail is one line here and not four."""
+    first: dict[str, Document] = {}
+    for one in documents:
+        first.setdefault(ANSWERED.sub("", one.title or ""), one)
+    return list(first.values())[:EACH]
 
 
 async def _decided(mnemon: Mnemon, visitor: Visitor) -> list[Shape]:

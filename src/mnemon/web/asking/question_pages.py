@@ -130,6 +130,12 @@ def stems_of(query: str) -> list[str]:
     return [re.sub(r"(?:ies|ing|ed|es|s|e|y)$", "", word) if len(word) > 4 else word for word in words]
 
 
+def as_written_in(word: str, question: str) -> str:
+    """A word that was looked for, in the letters of the question: "Berlin" and not "berlin"."""
+    found = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", question, re.IGNORECASE)
+    return found[0] if found else word
+
+
 def _shown_text(hit: PassageHit) -> str:
     """As people read it."""
     text = hit.snippet.text
@@ -137,4 +143,4 @@ def _shown_text(hit: PassageHit) -> str:
 
 
 templates.filters["shown_text"] = _shown_text
-templates.filters["plain_words"] = plain_words
+templates.filters |= {"plain_words": plain_words, "as_written_in": as_written_in}

@@ -56,21 +56,26 @@ async def _pieces(
     form: Form[Question],
 ) -> AsyncIterator[str]:  # fmt: skip
     yield before
-    answer, problem = None, None
+    try:
+        told = await _told(answering, request, visitor, form)
+    except Exception:
+        # The page has begun: it ends whole, and says what its status no longer can.
+        log.exception("answer_not_shown")
+        told = _answered(request, visitor, form, None, " ".join(PROBLEMS[500]))
+    # Sent before the earlier questions are read: what fails there takes no answer away.
+    yield told
+    yield await _asked_before(mnemon, visitor)
+    yield after
+
+
+async def _told(answering: "asyncio.Task[Answer]", request: Request, visitor: Visitor, form: Form[Question]) -> str:
     try:
         answer = await asyncio.shield(answering)
     except MnemonError as refusal:
-        problem = refusal.message
+        return _answered(request, visitor, form, None, refusal.message)
     except psycopg.DataError as failure:
-        problem = unusable_value(failure).message
-    except Exception:
-        yield _answered(request, visitor, form, None, " ".join(PROBLEMS[500]))
-        yield after
-        raise
-    # Sent before the earlier questions are read: what fails there takes no answer away.
-    yield _answered(request, visitor, form, answer, problem)
-    yield await _asked_before(mnemon, visitor)
-    yield after
+        return _answered(request, visitor, form, None, unusable_value(failure).message)
+    return _answered(request, visitor, form, answer, None)
 
 
 async def _asked_before(mnemon: Mnemon, visitor: Visitor) -> str:

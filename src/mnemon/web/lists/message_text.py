@@ -1,7 +1,9 @@
 """A message's text in pieces: what is new with the stances marked, what is quoted folded away."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby, pairwise
 
 from mnemon.mail.consensus.outputs import ConsensusShown, Said
 from mnemon.mail.spans.labels import LabelledSpan
@@ -14,6 +16,10 @@ STANCES = {
 }  # fmt: skip
 # A statement says more than a vote that stands in the same words.
 MARKED = frozenset(STANCES) - {"neutral"}
+# No narrower than this are lines that were broken for their width; and what begins a line of its own: a list, a table,
+# an address, what is set in from the left.
+WRAPPED = 50
+OWN_LINE = re.compile(r"\s|[-*+•>|#\[(]|\d+[.):]|\w+://|--")
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,7 @@ def parts_of(text: str, spans: Sequence[LabelledSpan], marks: Sequence[StanceMar
             continue
         first = start + len(said) - len(said.lstrip("\n"))
         last = end - (len(said) - len(said.rstrip()))
-        pieces = list(_pieces(text, first, last, marks))
+        pieces = list(_pieces(_flowing(text, first, last) if label == "new" else text, first, last, marks))
         # What takes a stance is shown, wherever it stands.
         folded = "" if any(piece.mark for piece in pieces) else FOLDED.get(label, "")
         shown.append(ShownPart(label, folded, text.count("\n", first, last) + 1, pieces))
@@ -89,6 +95,21 @@ def _joined(spans: Iterable[LabelledSpan], length: int) -> Iterator[tuple[str, i
             yield last
         last = (one.label, one.start, one.end)
     yield last if last is not None else ("new", 0, length)
+
+
+def _flowing(text: str, start: int, end: int) -> str:
+    """As long as before, with a space for each line break that only kept a line from growing too wide: readers have
+    screens of every width. Such a break comes where the next word would not have fitted into the widest line around."""
+    shown, at = list(text), start
+    for has_words, block in groupby(text[start:end].split("\n"), key=lambda line: bool(line.strip())):
+        lines = list(block)
+        widest = max(map(len, lines)) if has_words else 0
+        for line, following in pairwise([*lines, ""]):
+            at += len(line) + 1
+            full = len(line) + 1 + len(following.partition(" ")[0]) > widest >= WRAPPED
+            if full and following.strip() and not OWN_LINE.match(following) and not line.rstrip().endswith(":"):
+                shown[at - 1] = " "
+    return "".join(shown)
 
 
 def _pieces(text: str, start: int, end: int, marks: Sequence[StanceMark]) -> Iterator[MailPiece]:

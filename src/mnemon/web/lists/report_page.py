@@ -22,7 +22,12 @@ ONE_PAGE = {
     "limit": Differs("A page of the web has a fixed length."),
     "form": Differs("The page is one form; links below it give the others."),
 }
-FILES = {"markdown": ("md", "text/markdown"), "html": ("html", "text/html"), "print": ("html", "text/html")}
+FILES = {
+    "markdown": ("md", "text/markdown"),
+    "html": ("html", "text/html"),
+    "print": ("html", "text/html"),
+    "text": ("txt", "text/plain"),
+}
 FOOTNOTE = re.compile(r"\[\^(\d{1,5})\]")
 # What a report's text has below it: the page shows the places as links.
 PLACES = re.compile(r"^\[\^\d+\]:.*\n?", re.MULTILINE)

@@ -8,7 +8,7 @@ CREATE OR REPLACE FUNCTION mnemon.lag_of_subscriptions(names text[]) RETURNS TAB
       LEFT JOIN mnemon.subscription_cursors c
         ON c.tenant_id = p.tenant_id AND c.subscription_id = name AND c.partition_id = p.partition_id
      WHERE p.sequence > coalesce(c.sequence, 0)
-       AND NOT EXISTS (SELECT FROM mnemon.tenant_moves m WHERE m.tenant_id = p.tenant_id AND m.state <> 'leaving')
+       AND p.tenant_id NOT IN (SELECT mnemon.tenants_away())
      GROUP BY name
 $$;
 REVOKE EXECUTE ON FUNCTION mnemon.lag_of_subscriptions FROM PUBLIC;

@@ -12,7 +12,7 @@ CREATE OR REPLACE FUNCTION mnemon.tenants_behind(names text[]) RETURNS TABLE (te
      WHERE p.sequence > coalesce(c.sequence, 0)
        AND coalesce(c.due_at, '-infinity') <= clock_timestamp()
        AND (s.status IS NULL OR s.status = 'active' OR s.status = 'broken' AND s.probe_at <= clock_timestamp())
-       AND NOT EXISTS (SELECT FROM mnemon.tenant_moves m WHERE m.tenant_id = p.tenant_id AND m.state <> 'leaving')
+       AND p.tenant_id NOT IN (SELECT mnemon.tenants_away())
 $$;
 REVOKE EXECUTE ON FUNCTION mnemon.tenants_behind FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION mnemon.tenants_behind TO mnemon_app;

@@ -1,0 +1,175 @@
+"""What a later statement is to an earlier one: signs that it says anew what the other said."""
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from mnemon.ask.quoting import things
+from mnemon.ask.quoting.features import CandidateStatement, StatementValues, Weighing
+from mnemon.ask.quoting.hearing import folded
+from mnemon.ask.quoting.moved import ALTERS, DOUBT, MOVES
+from mnemon.ask.quoting.needs import matter_of
+from mnemon.semantics.rules.word_lists import STATT
+
+FILE = Path(__file__).with_name("later.json")
+# So far from it is what stands in another text, in hundreds of characters.
+ELSEWHERE = 20
+NEAR = 400
+CALLS_OFF = re.compile(
+    r"\b(?:cancel\w*|revers(?:e[sd]?|al)|overturn\w*|withdrawn?|withdrew|superseded|scrap\w*|off the table|called off|"
+    r"drop(?:ped|s)?|no longer|not any ?more|lifted|revoked?|turned (?:it |him |her |them )?down|"
+    r"aufgehoben|zurückgenommen|gestrichen|abgesagt|vom tisch|entfällt|hinfällig|nicht mehr|doch nicht|verworfen|"
+    r"storniert\w*|gekippt)\b",
+    re.IGNORECASE,
+)
+TAKES_OVER = re.compile(
+    r"\b(?:takes? (?:it |that |this )?over|took over|taking over|hand(?:s|ed)? (?:it |that )?(?:over|back) to|instead|"
+    r"in place of|st(?:ands?|eps?) in|swap\w*|übernimmt|übernehme|übernahm|" + STATT + r"|anstelle|springt ein|"
+    r"vertritt|getauscht)\b",
+    re.IGNORECASE,
+)
+_BACK = re.compile(
+    r"^\W*(?:that|this|it|he|she|they|das|dies\w*|er|sie|es|nachtrag|update|correction|edit|korrektur|p\.?s\b|sorry|"
+    r"actually|ok(?:ay)?|no|nein|doch)\b",
+    re.IGNORECASE,
+)
+_NOT = re.compile(r"\b(?:not|never|no|none|cannot|nicht|nie|kein\w*)\b|n['’]t\b", re.IGNORECASE)
+_NAMED = re.compile(r"\b[A-ZÄÖÜ][a-zäöüß]+\b")
+_AMOUNTS = ("how_much", "how_many")
+_TIMES = ("when", "how_long")
+# Such questions have several answers, which do not replace each other.
+_OF_MANY = ("list", "why", "how")
+_CUES = ("moves", "alters", "calls_off", "takes_over", "denial")
+
+
+def is_after(one: CandidateStatement, other: CandidateStatement) -> bool:
+    """Whether `other` stands further down in the same text, or in one of a later day."""
+    if one.origin.doc_version_id == other.origin.doc_version_id:
+        return other.statement.start >= one.statement.end
+    return bool(one.day and other.day and other.day.date() > one.day.date())
+
+
+def later_values(one: CandidateStatement, other: CandidateStatement, weighing: Weighing) -> StatementValues:
+    """The signs of `other` with regard to `one`, which it comes after."""
+    need, text, before = weighing.need, other.statement.text, one.statement.text
+    asked = max(1, len(need.words))
+    common = one.said & other.said
+    matter, others = matter_of(before), matter_of(text)
+    shared = len(matter & others)
+    old = _values(before) - need.numbers
+    new = _values(text) - need.numbers
+    names = _names(before) - {folded(word) for word in need.words}
+    brings = bool(new - old) and need.kind in (*_AMOUNTS, *_TIMES)
+    moves, off = bool(MOVES.search(text)), bool(CALLS_OFF.search(text))
+    takes, alters = bool(TAKES_OVER.search(text)), bool(ALTERS.search(text))
+    cue = float(moves or off or takes or alters)
+    old_value, old_name = bool(old & new), bool(names & _names(text))
+    denied = bool(_NOT.search(text)) and not _NOT.search(before)
+    values: StatementValues = {
+        "said": len(other.said) / asked,
+        "covers": len(other.covers) / asked,
+        "common": len(common) / asked,
+        "matter": shared / max(1, len(matter)),
+        "of_its_own": shared / max(1, len(others)),
+        "old_value": float(old_value),
+        "old_name": float(old_name),
+        "brings": float(brings),
+        "moves": float(moves),
+        "alters": float(alters),
+        "calls_off": float(off),
+        "takes_over": float(takes),
+        "changes": float(bool(things.CHANGES.search(text))),
+        "update": float(bool(things.UPDATE.search(text))),
+        "denial": float(bool(things.DENIAL.search(text))),
+        "not": float(denied),
+        "back": float(bool(_BACK.search(text))),
+        "once": float(bool(things.ONCE.search(text))),
+        "once_before": float(bool(things.ONCE.search(before))),
+        "who_takes": float(need.kind == "who" and takes),
+        "not_so": float(need.kind == "yes_no" and (denied or off)),
+        "moves_time": float(need.kind in _TIMES and brings and moves),
+        "cue_common": cue * len(common) / asked,
+        "cue_matter": cue * shared / max(1, len(matter)),
+        "cue_old": cue * float(old_value or old_name),
+        "now_changes": float(weighing.asks_now and bool(things.CHANGES.search(text))),
+    }
+    return values | _place(one, other)
+
+
+def _place(one: CandidateStatement, other: CandidateStatement) -> StatementValues:
+    """How far from it, and by whom."""
+    same = one.origin.doc_version_id == other.origin.doc_version_id
+    gap = max(0, other.statement.start - one.statement.end)
+    speaker, others = one.statement.speaker, other.statement.speaker
+    return {
+        "gap": math.log1p(gap / 100 if same else ELSEWHERE),
+        "near": float(same and gap < NEAR),
+        "group": float(same and one.statement.group == other.statement.group),
+        "section": float(same and one.statement.headings == other.statement.headings),
+        "speaker": float(speaker is not None and speaker == others),
+        "other_speaker": float(bool(speaker and others) and speaker != others),
+        "reply": float(bool(other.statement.asked)),
+        "long": math.log(max(1, len(other.statement.text.split())) / 12),
+    }
+
+
+def said_anew(
+    one: CandidateStatement, found: Sequence[CandidateStatement], weighing: Weighing
+) -> CandidateStatement | None:
+    """The later statement that stands in the place of this one; none where none that says so is likely to."""
+    if weighing.need.past or weighing.timed or weighing.need.kind in _OF_MANY:
+        return None
+    weights, enough = _learned()
+    best, most = None, enough
+    for other in found:
+        if not is_after(one, other) or other.values["quoted"] or not is_of_same_matter(one, other, weighing):
+            continue
+        if DOUBT.search(other.statement.text):
+            continue
+        values = later_values(one, other, weighing)
+        if not tells_change(values) or _goes_on(values):
+            continue
+        total = weights["bias"] + sum(weights.get(name, 0.0) * value for name, value in values.items())
+        if (chance := 1 / (1 + math.exp(-total))) >= most and _says_more(one, other, weighing):
+            best, most = other, chance
+    return best
+
+
+def tells_change(values: StatementValues) -> bool:
+    return any(values[name] for name in _CUES)
+
+
+def _goes_on(values: StatementValues) -> bool:
+    """Within a paragraph the next sentence goes on, unless it calls off what was said or names it."""
+    return bool(values["group"] and not values["calls_off"] and not values["cue_old"] and not values["denial"])
+
+
+def is_of_same_matter(one: CandidateStatement, other: CandidateStatement, weighing: Weighing) -> bool:
+    """Whether both say a word of the question, or any other; whose words they are is none."""
+    return bool(
+        weighing.matters(one.said & other.said) or matter_of(one.statement.text) & matter_of(other.statement.text)
+    )
+
+
+def _says_more(one: CandidateStatement, other: CandidateStatement, weighing: Weighing) -> bool:
+    """What gives the same amount or time again changes neither."""
+    if weighing.need.kind not in (*_AMOUNTS, *_TIMES):
+        return True
+    return bool(_values(other.statement.text) - _values(one.statement.text) - weighing.need.numbers)
+
+
+def _values(text: str) -> set[str]:
+    return set(things.DIGITS.findall(text)) | {found[0].lower() for found in things.TIME.finditer(text)}
+
+
+def _names(text: str) -> set[str]:
+    return {folded(word) for word in _NAMED.findall(text)}
+
+
+@cache
+def _learned() -> tuple[Mapping[str, float], float]:
+    given = json.loads(FILE.read_text(encoding="utf-8"))
+    return given["weights"], given["enough"]

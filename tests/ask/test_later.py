@@ -1,0 +1,64 @@
+"""Claims about what a later statement says anew: it is told first, and what it changed is marked."""
+
+from collections.abc import Awaitable, Callable
+from uuid import UUID
+
+import pytest
+
+from mnemon.app import Mnemon
+from tests.semantics.conftest import ADA, Added, added, all_done, settings, work
+from tests.work.conftest import eventually
+
+from .test_standing import roles
+
+__all__ = ["added", "all_done", "eventually", "settings", "work"]
+Done = Callable[[], Awaitable[None]]
+
+MINUTES = """# Meeting of the board, 4 May 2026
+
+The new projector is bought from Helmbrecht for 1,900 euro.
+
+The fence behind the shed is painted green.
+
+## Supplement of 11 May
+
+The purchase of the projector is cancelled: the hall already has one. No projector is bought.
+"""
+CHAT = """[01/06/2026, 09:02] Leonie: Who brings the tents to the summer camp?
+[01/06/2026, 09:05] Bashir: I bring the tents for the camp.
+[01/06/2026, 09:08] Yara: And I bring the stove.
+[09/06/2026, 18:41] Bashir: Sorry, my car broke down.
+[09/06/2026, 18:55] Leonie: Yara takes over the tents for the camp.
+"""
+
+
+async def test_a_decision_that_is_called_off_further_down_is_told_as_replaced(
+    mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done
+) -> None:
+    await added(MINUTES, "board.md")
+    await all_done()
+    answer = await mnemon.asking.ask(tenant, ADA, "Is the new projector bought from Helmbrecht?")
+    told = roles(answer)
+    assert "cancelled" in told[0][2] or "No projector" in told[0][2], told
+    assert all(role != "answer" for role, _, text in told if "1,900" in text), told
+
+
+async def test_who_took_something_over_is_told_before_whom(
+    mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done
+) -> None:
+    await added(CHAT, "chat.txt")
+    await all_done()
+    answer = await mnemon.asking.ask(tenant, ADA, "Who brings the tents to the camp?")
+    told = roles(answer)
+    assert "Yara takes over" in told[0][2], told
+    assert [role for role, _, text in told if text == "I bring the tents for the camp."] in ([], ["replaced"]), told
+
+
+@pytest.mark.parametrize("question", ["How much does the projector cost?", "What colour is the fence?"])
+async def test_what_was_not_changed_is_not_marked(
+    mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done, question: str
+) -> None:
+    await added(MINUTES.split("## Supplement")[0], "board.md")
+    await all_done()
+    answer = await mnemon.asking.ask(tenant, ADA, question)
+    assert {role for role, _, _ in roles(answer)} <= {"answer"}
