@@ -146,7 +146,8 @@ def _links(documents: list[Document], part: Score) -> dict[str, float]:
         Placed(event, said_at, document.name, document.name)
         for document in documents
         for label in document.labels
-        if (event := part.matched.get(label.name)) and (said_at := told_at(event, document.revision.written_at))
+        if (event := part.matched.get(label.name))
+        and (said_at := told_at(event, document.revision.written_at, document.revision.written_until))
     ]
     placed = with_vectors(placed)
     by_event = {each.event.event_id: names[id(each.event)] for each in placed}

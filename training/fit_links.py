@@ -44,7 +44,12 @@ def placed_findings(documents: list[Document]) -> tuple[list[Placed], Names]:
     found = read_all(LearnedExtractor(held_out_reader(load_logits())), documents)
     names = {event.event_id: name for name, event in compare(documents, found).matched.items()}
     placed = [
-        Placed(event, told_at(event, each.revision.written_at) or UNKNOWN, each.name, each.name)
+        Placed(
+            event,
+            told_at(event, each.revision.written_at, each.revision.written_until) or UNKNOWN,
+            each.name,
+            each.name,
+        )
         for each, events in zip(documents, found, strict=True)
         for event in events
     ]

@@ -75,3 +75,9 @@ def test_a_plan_is_not_written_on_its_days() -> None:
     assert {unit.day for unit in revision.layout.units} == {None}
     diary = Revision("rev", text, "note", datetime(2026, 3, 10, 20, tzinfo=UTC))
     assert {unit.day for unit in diary.layout.units} >= {date(2026, 3, 9), date(2026, 3, 10)}
+
+
+def test_a_year_that_is_over_is_no_deadline() -> None:
+    talk = "ADA: I can do the desk from 8\nBEN: last year was 30 per team\nADA: Fine.\nBEN: Right.\nADA: Next point.\n"
+    assert due(talk, "I can do the desk from 8", "transcript") is None
+    assert due("Ada sells more than last year.\n", "Ada sells more than last year.") is None

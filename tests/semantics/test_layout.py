@@ -123,3 +123,41 @@ def test_a_stamp_is_no_part_of_a_name_and_gives_the_day(text: str, speakers: lis
     said = Revision("rev", text, "chat", datetime(2026, 10, 12, tzinfo=UTC)).layout.units
     assert [unit.speaker for unit in said] == speakers
     assert said[-1].day == date(2026, 10, day)
+
+
+MINUTES = (
+    "# Club minutes\n\n## 10 March 2026\n\nWe agreed on the fee.\n\n## 12 May 2026\n\n- Ada will paint the hall.\n"
+)
+
+
+def test_minutes_of_several_meetings_have_the_day_of_each() -> None:
+    revision = Revision("rev", MINUTES, "note", datetime(2026, 3, 10, 12, tzinfo=UTC))
+    assert [unit.day for unit in revision.layout.units] == [date(2026, 3, 10), date(2026, 5, 12)]
+
+
+def test_a_plan_of_days_to_come_was_written_on_one_day() -> None:
+    text = "Plan of the tour, 10 March 2026\n\n12 May 2026\nArrive at the hall.\n\n14 May 2026\nSing.\n"
+    revision = Revision("rev", text, "note", datetime(2026, 3, 10, 12, tzinfo=UTC))
+    assert {unit.day for unit in revision.layout.units} <= {None, date(2026, 3, 10)}
+    typed_up = Revision("rev", MINUTES, "note", datetime(2026, 4, 1, 12, tzinfo=UTC))
+    assert typed_up.layout.units[-1].day is None
+
+
+def test_what_is_said_at_one_stand_up_after_another_has_the_day_above_it() -> None:
+    log = (
+        "stand-up notes\n\n== Tue 10 Nov 2026 ==\nOwen: cleaned the rig.\nGrace: run 44 is through.\n\n"
+        "== Wed 11 Nov ==\nOwen: Hereford done.\nGrace: half way.\nOwen: on it.\nGrace: fine.\n"
+    )
+    revision = Revision("rev", log, "note", datetime(2026, 11, 10, 12, tzinfo=UTC))
+    days = {unit.text: unit.day for unit in revision.layout.units}
+    assert days["run 44 is through."] in (None, revision.today)
+    assert days["Hereford done."] == date(2026, 11, 11)
+
+
+def test_a_name_above_items_says_whose_they_are_and_a_topic_does_not() -> None:
+    found = units(
+        "stand-up 9 nov\n\nAdaeze\n - invitations went out\nTomasz\n - will ask the bank\n\nNext one on Monday.\n"
+    )
+    assert [unit.speaker for unit in found] == ["Adaeze", "Tomasz", None]
+    topics = units("House rules\n\nKitchen\n - clean it\nHall\n - lock it\n")
+    assert {unit.speaker for unit in topics} == {None}

@@ -6,6 +6,7 @@ import pytest
 
 from mnemon.semantics.extract.revision import Revision, SourceType
 from mnemon.semantics.learned.fields import candidate_of
+from mnemon.semantics.learned.owner_signs import may_own
 from mnemon.semantics.learned.proposals import Proposal
 from mnemon.semantics.rules.actors import Cast
 from mnemon.semantics.rules.mood import plain
@@ -298,3 +299,27 @@ def test_what_you_get_is_owed_by_who_answers() -> None:
     asked = "Priya Raman 09:10\nIch brauche das Muster.\n\n"
     text = f"{asked}Jakub Nowak 09:11\nkriegst du Montag\n\nPriya Raman 09:12\ndanke\n"
     assert owed(text, "kriegst du Montag", "chat")[0] == {"Jakub Nowak"}
+
+
+STAND_UP = (
+    "stand-up mon 2 march\n\nWanjiru\n - list is out\nJakub\n - will ask Stadtwerke for a contract\n"
+    "Priya\n - todo: book copies\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "owner"),
+    [
+        (STAND_UP, "will ask Stadtwerke for a contract", {"Jakub Nowak"}),
+        (STAND_UP, "todo: book copies", {"Priya Raman"}),
+        ("what | who | by\n--- | --- | ---\nbook the hall | Priya | 5 May\ntrain the shift | tbd | tbd\n",
+         "train the shift | tbd | tbd", set()),
+    ],
+)  # fmt: skip
+def test_whose_items_stand_below_a_name_and_whose_row_nobody_has_taken(text: str, quote: str, owner: set[str]) -> None:
+    assert owed(text, quote)[0] == owner
+
+
+def test_a_list_of_people_owes_nothing() -> None:
+    assert not may_own("pumps-dev@firm.example") and not may_own("all@firm.example")
+    assert may_own("ada.berg@firm.example")

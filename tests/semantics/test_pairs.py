@@ -7,7 +7,7 @@ import numpy as np
 
 from mnemon.semantics.link.cue_words import REVERSES
 from mnemon.semantics.link.days import days_named
-from mnemon.semantics.link.pairs import as_written
+from mnemon.semantics.link.pairs import as_written, nothing_in_common
 from mnemon.semantics.link.placed import EventLink, Placed, told_at
 from mnemon.semantics.link.supersession import link_events
 from mnemon.semantics.semantic_event import Category, Evidence, InvolvedActor, SemanticEvent, Subject
@@ -165,6 +165,20 @@ def test_what_is_to_come_was_said_before_it_came() -> None:
     )
     assert told_at(plan, written) == written
     assert told_at(replace(plan, event_time=written.replace(day=2)), written) == written.replace(day=2)
+
+
+def test_a_number_in_common_ties_nothing_and_a_day_does() -> None:
+    promise = said(
+        "p", Category.COMMITMENT, "todo: red book copies to insurance by thurs 12 nov", 1, "a", subject="book"
+    )
+    report = said("r", Category.EXECUTION, "first aid course on 5 dec, 12 places, 9 taken", 1, "a", subject="course")
+    assert nothing_in_common(report, promise)
+    term = said("t", Category.CHANGE, "This agreement runs from 1 January 2027 until 31 December 2028.", 1, "b")
+    price = said("d", Category.DECISION, "The price is fixed until 30 June 2027.", 1, "b")
+    assert nothing_in_common(term, price)
+    held = said("h", Category.DECISION, "We agreed to hold the tournament on Saturday 27 June 2026.", 1, "c")
+    moved = said("m", Category.CHANGE, "Moved from 27 June to Saturday 4 July 2026.", 5, "c")
+    assert not nothing_in_common(moved, held)
 
 
 def test_a_reason_names_words_as_they_are_written() -> None:

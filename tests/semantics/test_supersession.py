@@ -53,6 +53,15 @@ async def links(*texts: str, one_document: bool = False) -> list[EventLink]:
             "Decision: From 3 October the practice opens on Saturdays from 9 am to 1 pm.",
             "Decision: we reversed the decision of 5 March: no Saturday opening any more from 17 October.",
         ),
+        (
+            "We decided to buy the lamps from Brightline Lighting because the warranty is 10 years.",
+            "Decision: we no longer buy from Brightline, we go with Lumatec instead.",
+        ),
+        ("Decided: double shifts in October.", "The decision on the double shifts was withdrawn by the board."),
+        (
+            "Beschluss: Im Oktober wird samstags gearbeitet.",
+            "Beschluss: Der Beschluss zur Samstagsarbeit ist aufgehoben.",
+        ),
     ],
 )
 async def test_a_decision_ends_an_earlier_one_on_its_subject(earlier: str, later: str) -> None:
@@ -275,3 +284,18 @@ async def test_a_promise_about_something_else_is_not_given_up(promise: str) -> N
 )
 async def test_a_decision_of_another_day_or_matter_is_not_taken_back_by_its_day(later: str) -> None:
     assert not await links("Decision: From 3 October the laundry collects twice a week.", later)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        (
+            "Decision: the cup deposit was rejected, we just buy glass ones.",
+            "Decision: we no longer buy from Brightline.",
+        ),
+        ("After some back and forth we decided to raise the fee to 95 euro.", "Decision: back to 30 per team."),
+        ("Decision: we buy new shelves for the store.", "The decision on the double shifts was withdrawn."),
+    ],
+)
+async def test_words_that_turn_something_else_round_replace_nothing(earlier: str, later: str) -> None:
+    assert [link for link in await links(earlier, later) if not link.suggested] == []

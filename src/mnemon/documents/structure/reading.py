@@ -11,6 +11,7 @@ from mnemon.documents.structure.entries import EntryHead, entry_heads
 from mnemon.documents.structure.headings import is_lead, is_title
 from mnemon.documents.structure.lines import FENCE, RULE, UNDERLINE, Line, is_wrapped, item_mark, lines_of, widths_of
 from mnemon.documents.structure.mail import is_attribution, is_sign_off, is_signature, starts_old_mail
+from mnemon.documents.structure.name_heads import name_heads
 from mnemon.documents.structure.notices import Notice, notices_in
 from mnemon.documents.structure.plain_blocks import plain_blocks
 from mnemon.documents.structure.preamble import is_field, read_preamble
@@ -90,6 +91,9 @@ class _Reader:
         self.speakers = speakers_among(turns, text, hints.talk, people)
         self.day_first = days_come_first(turn.stamp for _, turn in turns)
         self.widths = widths_of(lines)
+        self.names = name_heads(lines, people) if not turns else {}
+        # Whose items these are ends with them.
+        self.of_items = False
         self.section: Section | None = None
         self.speaker: str | None = None
         self.day: date | None = None
@@ -158,6 +162,9 @@ class _Reader:
                 self.open = StructurePart("paragraph", line.start + turn.begin, line.end)
         elif (head := self.heads.get(line.start)) and self.begun:
             yield from self._entry(line, head)
+        elif name := self.names.get(line.start):
+            yield from self._close()
+            self.speaker, self.section, self.of_items = name, None, True
         elif self._heads(number, block):
             yield from self._close()
             yield from self._enter("heading" if block and block.kind == "heading" else "lead", line.start, line.end)
@@ -230,6 +237,7 @@ class _Reader:
             self.open = replace(opened, end=line.end)
         else:
             yield from self._close()
+            self.speaker, self.of_items = (None if self.of_items else self.speaker), False
             self.open = StructurePart("paragraph", line.start, line.end)
 
     def _next_message(self) -> bool:

@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from functools import cached_property
 from zoneinfo import ZoneInfo
 
@@ -77,6 +77,12 @@ class Revision:
     @cached_property
     def _written(self) -> date | None:
         return self.written_at.astimezone(self.zone).date() if self.written_at else None
+
+    @cached_property
+    def written_until(self) -> datetime | None:
+        """The last day that the text puts above what was said on it: minutes and chats go over many."""
+        last = max((unit.day for unit in self.layout.units if unit.day), default=None)
+        return datetime.combine(last, time(), self.zone) if last else None
 
     def day_at(self, position: int) -> date | None:
         """The day on which what stands there was said: a chat goes over many."""

@@ -64,7 +64,9 @@ def due_day(revision: Revision, place: int, clause: str, today: date | None) -> 
     rest = _dated_cells(plain(unit.text)) if unit.form == "row" else plain(unit.text)
     if rest.count(",") + rest.count(" and ") + rest.count(" und ") < 1 and (found := due_of(rest, today)):
         return found
-    return _told_behind(revision, place, today)
+    behind = _told_behind(revision, place, today)
+    # What others say next may be of any day: it is until when only where that day is to come.
+    return behind if behind and (today is None or behind >= today) else None
 
 
 def _dated_cells(row: str) -> str:

@@ -22,6 +22,11 @@ from mnemon.semantics.semantic_event import CommitmentKind
 _UNITS_BEFORE = 3
 _SPOKEN_TO = frozenset(f"{before}:{after}" for before in ("first", "greeted", "sentence") for after in ("comma", "can"))
 _OPEN = re.compile(r"\W*(?:offen|open|tbd|tbc|n/?a|none|nobody|keiner|niemand|unklar|\?)?\W*", re.IGNORECASE)
+_LIST_ADDRESS = re.compile(
+    r"(?:[\w.+-]*[.+_-])?(?:all|announce|board|commits|dev|devel|discuss|everyone|group|info|list|office|staff|team|users?)"
+    r"@[\w.-]+\Z",
+    re.IGNORECASE,
+)
 _SAID_OF_SOMEBODY = re.compile(
     r"(?:I|me|we|you|he|she|they|it|ich|wir|du|ihr|er|sie|es|man|all|alle|both|beide)(?:['’]\w+)?\Z", re.IGNORECASE
 )
@@ -55,8 +60,15 @@ def owner_signs(search: OwnerSearch) -> dict[str, frozenset[str]]:
 
 
 def may_own(name: str) -> bool:
-    """A pronoun is nobody's name, and neither is "open"."""
-    return bool(name) and not _OPEN.fullmatch(name) and not _SAID_OF_SOMEBODY.match(name.split()[-1])
+    """A pronoun is nobody's name, and neither is "open", nor the address of a list."""
+    if not name or _OPEN.fullmatch(name) or _LIST_ADDRESS.match(name):
+        return False
+    return not _SAID_OF_SOMEBODY.match(name.split()[-1])
+
+
+def is_open(told: str | None) -> bool:
+    """ "tbd" in the column of owners: nobody yet."""
+    return told is not None and any(map(str.isalnum, told)) and _OPEN.fullmatch(told) is not None
 
 
 def _crossed(form: str, signs: set[str]) -> Iterator[str]:

@@ -10,12 +10,18 @@ import re
 from functools import cache
 from importlib import resources
 
-from mnemon.semantics.learned.owner_signs import OwnerSearch, may_own, owner_signs
+from mnemon.semantics.learned.owner_signs import OwnerSearch, is_open, may_own, owner_signs
 from mnemon.semantics.learned.sheets import value_beside
 from mnemon.semantics.rules.agents import split_names
 
 __all__ = ["OwnerSearch", "owners_of"]
 _HANDED_ON = re.compile(r"\s*(?:→|[-=]>)\s*(?=\w)")
+# A sentence that begins so speaks of whoever says it.
+_BARE = re.compile(
+    r"\W*(?:will|(?:am )?going to|gonna|werde)\s+(?!someone|somebody|anyone|anybody|you|we|they|he|she|it|the"
+    r"|there|this|that|sie|er|es|ihr|wir)(?-i:[a-zäöü])",
+    re.IGNORECASE,
+)
 # Two of one label owe it together where neither is much likelier.
 _TOGETHER = 0.5
 
@@ -23,7 +29,7 @@ _TOGETHER = 0.5
 def owners_of(search: OwnerSearch) -> tuple[str, ...]:
     """Those whom the row or the sheet names; else the likeliest, with whoever stands beside it in the same label."""
     told = told_owners(search)
-    signs = {} if told else owner_signs(search)
+    signs = {} if told or is_open(search.unit.cells.get("owner")) else owner_signs(search)
     if not signs:
         return told
     scores = {name: score_of(own) for name, own in signs.items()}
@@ -34,13 +40,15 @@ def owners_of(search: OwnerSearch) -> tuple[str, ...]:
 
 
 def told_owners(search: OwnerSearch) -> tuple[str, ...]:
-    """Those of the column "Owner", or of a line of that name beside the task."""
+    """Those of the column "Owner", or of a line of that name beside the task; of "Will ask the bank." who speaks."""
     full, units = search.revision.people.called, search.revision.layout.units
     for told in (search.unit.cells.get("owner"), value_beside(units, search.place, "owner")):
         # "EP → CR": handed over to the last one.
         last = _HANDED_ON.split(told or "")[-1]
         if names := [full(name) for name in split_names(last) if may_own(name)]:
             return tuple(dict.fromkeys(names))
+    if search.unit.speaker and search.start == search.unit.start and _BARE.match(search.clause):
+        return (full(search.unit.speaker),)
     return ()
 
 

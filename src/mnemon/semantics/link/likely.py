@@ -8,8 +8,10 @@ from mnemon.semantics.link.pairs import (
     PairContext,
     likelihoods,
     may_pair,
+    nothing_in_common,
     only_meant,
     reason_for,
+    reports_work,
     two_promises,
     weighable,
 )
@@ -19,10 +21,10 @@ from mnemon.semantics.semantic_event import FACT_CONFIDENCE
 # Of those that may be meant so many of the latest are looked at, and so many of the likeliest of these weighed.
 _MOST_LOOKED_AT = 400
 _MOST_WEIGHED = 40
-# From the first number on a link is told as a fact: two of three of those were right, or more, on documents that the
-# weights had not seen (training/README.md). From the second on a person is asked. What depends on what is never sure.
+# From the first number on a link is told as a fact, from the second on a person is asked (training/README.md says how
+# many of those were right on documents that the weights had not seen). What depends on what is never sure.
 _LIMITS: dict[EventLinkKind, tuple[float, float]] = {
-    "supersedes": (0.5, 0.1), "fulfils": (0.2, 0.04), "depends_on": (1.0, 0.2),
+    "supersedes": (0.5, 0.1), "fulfils": (0.4, 0.04), "depends_on": (1.0, 0.2),
 }  # fmt: skip
 
 
@@ -48,7 +50,10 @@ def likely_links(ordered: Sequence[Placed], certain: Sequence[EventLink], beside
         doubted = min(one.event.confidence for one in (later, earlier)) < FACT_CONFIDENCE or (
             kind == "fulfils" and by_another(later, earlier)
         )
-        doubted = doubted or only_meant(later, earlier) or (kind == "supersedes" and two_promises(later, earlier))
+        doubted = doubted or only_meant(later, earlier) or nothing_in_common(later, earlier)
+        doubted = doubted or (
+            two_promises(later, earlier) if kind == "supersedes" else not reports_work(later, earlier)
+        )
         reason = reason_for(kind, later, earlier, likely)
         links.append(EventLink(kind, *ends, reason, suggested=doubted or not sure))
     return links

@@ -85,7 +85,7 @@ def links_from(new: Sequence[Placed], elsewhere: Sequence[Placed], before: Seque
 
 
 def placed_now(source: SourceRevision, event: SemanticEvent, vector: "Float32s | None" = None) -> Placed:
-    said_at = told_at(event, source.said_at)
+    said_at = told_at(event, source.said_at, source.revision.written_until)
     return Placed(
         event, said_at or source.said_at, str(source.doc_id), str(source.doc_version_id), source.ingested_at, vector
     )

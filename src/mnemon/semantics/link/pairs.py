@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib import resources
 
-from mnemon.documents.structure.calendar_words import MONTHS
+from mnemon.documents.structure.calendar_words import MONTHS, WEEKDAYS
 from mnemon.semantics.learned.gloss import english
 from mnemon.semantics.link.cue_words import DONE, FOLLOWS, REVERSES, SAYS_CHANGE
 from mnemon.semantics.link.days import days_named, due_day
-from mnemon.semantics.link.kept import base_of, promised_verb, reports_on
+from mnemon.semantics.link.kept import base_of, owners_and_doers, promised_verb, reports_on
 from mnemon.semantics.link.placed import LINK_KINDS, EventLinkKind, Placed
 from mnemon.semantics.link.wording import content_words, is_negative, marks, naming_numbers, overlap, values
 from mnemon.semantics.semantic_event import Category
@@ -44,6 +44,7 @@ _KINDS_ACROSS = {pair: tuple(kind for kind in kinds if kind != "depends_on") for
 # Further apart in their text two events have little to do with each other.
 _FURTHEST_CHARACTERS = 1200
 _MONTHS = content_words(" ".join(MONTHS))
+_CALENDAR = _MONTHS | content_words(" ".join(WEEKDAYS))
 # Two sentences that share one of these speak of nothing in common.
 _SLIGHT = content_words(
     "only now also still just very more most less much many new again all every always never each other another same"
@@ -283,6 +284,19 @@ def two_promises(later: Placed, earlier: Placed) -> bool:
 def only_meant(later: Placed, earlier: Placed) -> bool:
     """Two texts without a word in common: only their meaning ties them."""
     return not _in_one_text(later, earlier) and not _shared_words(later, earlier)
+
+
+def nothing_in_common(later: Placed, earlier: Placed) -> bool:
+    """Only a number or a month, "12 places" and "by 12 November", and nobody either. "From 27 June to 4 July" speaks of
+    what was decided for 27 June."""
+    told = (word for word in _shared_words(later, earlier) if word not in _CALENDAR and not word.isdigit())
+    owners, doers = owners_and_doers(later, earlier)
+    return not any(told) and not owners & doers and not days_named(later.words) & days_named(earlier.words)
+
+
+def reports_work(later: Placed, earlier: Placed) -> bool:
+    """A meeting or a decision that was carried out may only lie near: of those a person is asked."""
+    return later.event.category is Category.EXECUTION and earlier.event.category is Category.COMMITMENT
 
 
 def _shared_words(later: Placed, earlier: Placed) -> frozenset[str]:

@@ -33,10 +33,11 @@ class Placed:
         return " ".join(evidence.quote for evidence in self.event.evidence)
 
 
-def told_at(event: SemanticEvent, written: datetime | None) -> datetime | None:
-    """When an event was said, as far as its order among others goes: what is to come was said before it came."""
+def told_at(event: SemanticEvent, written: datetime | None, until: datetime | None = None) -> datetime | None:
+    """When an event was said, as far as its order among others goes: what is to come was said before it came. A text
+    that goes over many days was written `until` the last of them."""
     if event.event_time and written:
-        return min(event.event_time, written)
+        return min(event.event_time, max(written, until or written))
     return event.event_time or written
 
 

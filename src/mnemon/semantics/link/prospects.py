@@ -27,9 +27,13 @@ _NAMES_OLD = re.compile(
     # "80 from tonight" tells since when.
     r"|(?:mov|switch|migrat|chang|shift|swap|convert|chopp?|go|went|slip|rais|ris|rose|reduc|cut|lower|increas|postpon"
     r"|push|extend|brought|bring|transfer|port)\w*\b[^.;,:]{0,40}?\bfrom)"
-    r"\s+(?P<old>(?:(?!\s+(?:from|and|by|starting|as\s+of|with\s+effect)\b)[^.;,:]){2,60})",
+    # "No longer buy from Brightline" says from whom.
+    r"\s+(?P<old>(?:[a-z]+\s+(?:from|by)\s+(?=(?-i:[A-Z])))?"
+    r"(?:(?!\s+(?:from|and|by|starting|as\s+of|with\s+effect)\b)[^.;,:]){2,60})",
     re.IGNORECASE,
 )
+# "No longer buy" names nothing that others could not buy too.
+_NO_LONGER = re.compile(r"\bno\s+longer\s+\Z", re.IGNORECASE)
 # "Use Postgres instead": a change of mind that does not say of which, and puts one name in the place of another.
 _REVERSAL = re.compile(
     r"\b(?:instead|after\s+all|on\s+second\s+thoughts?|changed\s+(?:our|my|its|their)\s+minds?"
@@ -56,6 +60,16 @@ _TAKES_BACK = re.compile(
     r"(?=.{0,60}\b(?:aufgehoben|heben|zurückgenommen|nehmen|widerrufen|kassiert|hinfällig|gekippt)\b)",
     re.IGNORECASE,
 )
+# "The decision on the Saturday shifts is withdrawn", "der Beschluss zur Samstagsarbeit ist aufgehoben".
+_TOPIC = re.compile(
+    r"\b(?:decision|resolution|agreement)\s+(?:on|about|over|regarding|concerning|for|to)\s+(?P<topic>[^.;,:]{3,60}?)"
+    r"\s+(?:is|was|has\s+been|were|are)\s+(?:hereby\s+|now\s+)?"
+    r"(?:revers|overturn|revok|rescind|withdr|repeal|cancel|annul|scrap|drop|superseded|void|off\b)"
+    r"|\b(?:beschluss|beschluß|beschlüsse|entscheidung|regelung)\s+(?:zu[rm]?|über|für|wegen)\s+"
+    r"(?P<thema>[^.;,:]{3,60}?)\s+(?:ist|sind|wird|werden|wurde|wurden)\s+(?:hiermit\s+|damit\s+)?"
+    r"(?:aufgehoben|zurückgenommen|widerrufen|kassiert|hinfällig|gekippt|vom\s+tisch|gestrichen)",
+    re.IGNORECASE,
+)
 STANDING = frozenset({Category.DECISION, Category.CHANGE})
 
 
@@ -63,7 +77,9 @@ STANDING = frozenset({Category.DECISION, Category.CHANGE})
 @lru_cache(maxsize=4096)
 def named_as_old(text: str) -> str | None:
     found = _NAMES_OLD.search(text)
-    return found["old"] if found else None
+    if found is None or (_NO_LONGER.search(text, 0, found.start("old")) and len(content_words(found["old"])) < 2):
+        return None
+    return found["old"]
 
 
 @lru_cache(maxsize=4096)
@@ -78,6 +94,13 @@ def takes_back(text: str) -> tuple[str, frozenset[tuple[int, int]]] | None:
     found = _TAKES_BACK.search(text)
     days = days_named(found["day"] or found["tag"]) if found else frozenset[tuple[int, int]]()
     return (found[0], days) if found and days else None
+
+
+@lru_cache(maxsize=4096)
+def topic_taken_back(text: str) -> str | None:
+    """What a decision was about that these words take back."""
+    found = _TOPIC.search(text)
+    return (found["topic"] or found["thema"]) if found else None
 
 
 @lru_cache(maxsize=4096)
@@ -109,7 +132,10 @@ class Prospect(NamedTuple):
         words = placed.words
         return cls(
             placed.event.category,
-            bool(named_as_old(words) or reversal(words) or change_of_mind(words) or takes_back(words)),
+            any(
+                told(words) is not None
+                for told in (named_as_old, reversal, change_of_mind, takes_back, topic_taken_back)
+            ),
             (marks(words), naming_numbers(words)),
             content_words(without_measures(words)) if measures(words) else None,
             is_one_choice(words),

@@ -18,6 +18,7 @@ from mnemon.semantics.link.prospects import (
     reversal,
     takes_back,
     tied_to,
+    topic_taken_back,
 )
 from mnemon.semantics.link.wording import (
     content_words,
@@ -59,6 +60,8 @@ _SAME_SUBJECT = 0.5
 # Of those that share a word the latest are compared: a text of thousands of likes must not take for ever.
 _MOST_COMPARED = 200
 _FEWEST_WORDS = 2
+# So many letters at the front of two words make them kin, in a shorter word all of them.
+_FRONT, _SHORTEST_FRONT = 7, 4
 # More than these are compared with their likes only.
 _FEW = 20
 
@@ -78,7 +81,7 @@ def link_events(placed: Sequence[Placed], beside: Sequence[Placed] | None = None
     """Each later event ends at most one earlier one, and each earlier one ends once. Ties go to the latest. How rare a
     word is, is counted among all that stand `beside` them, or else among themselves."""
     ordered = in_time(placed)
-    about = [content_words(each.words) | content_words(each.event.subject.ref) for each in ordered]
+    about = [_with_fronts(content_words(each.words) | content_words(each.event.subject.ref)) for each in ordered]
     prospects = [Prospect.of(each) for each in ordered]
     links: list[EventLink] = []
     ended: set[str] = set()
@@ -149,6 +152,9 @@ def _supersedes(later: Placed, earlier: Placed) -> str | None:
     taken = takes_back(later.words)
     if taken and _is_of_day(earlier, taken[1]) and _matter(later.words) & _matter(earlier.words):
         return f'takes back what was decided that day: "{taken[0].strip()}"'
+    topic = topic_taken_back(later.words)
+    if topic and _is_about(earlier.words, topic):
+        return f'takes back what was decided: "{topic.strip()}"'
     old = named_as_old(later.words)
     if old and _names(old, earlier.words) and (_matter(old) or _one_matter(later, earlier)):
         return f'names what it replaces: "{old.strip()}"'
@@ -159,6 +165,22 @@ def _supersedes(later: Placed, earlier: Placed) -> str | None:
     if marker and _may_turn(later, earlier, strong=reversing is not None):
         return f'a change of mind: "{marker}"'
     return "the same subject, decided differently" if _decided_differently(later, earlier) else None
+
+
+def _is_about(text: str, topic: str) -> bool:
+    """Each word of the topic stands there, or one that begins alike: "Samstagsarbeit", "samstags gearbeitet"."""
+    told = content_words(text)
+    wanted = [word for word in content_words(topic) if len(word) >= _SHORTEST_FRONT and word not in _ANY_MATTER]
+    return bool(wanted) and all(word in told or any(_begin_alike(word, each) for each in told) for word in wanted)
+
+
+def _with_fronts(said: frozenset[str]) -> frozenset[str]:
+    return said | {word[:_FRONT] for word in said}
+
+
+def _begin_alike(one: str, other: str) -> bool:
+    front = min(len(one), len(other), _FRONT)
+    return front >= _SHORTEST_FRONT and one[:front] == other[:front]
 
 
 def _matter(text: str) -> frozenset[str]:
@@ -229,11 +251,14 @@ def _may_turn(later: Placed, earlier: Placed, *, strong: bool) -> bool:
 
 
 def _same_thing(later: Placed, earlier: Placed) -> bool:
-    """A name that both speak of, "we keep Python 3.10 after all", or all of a subject: "the workshop is off"."""
-    subject = content_words(later.event.subject.ref)
-    return bool(marks(later.words) & marks(earlier.words)) or (
-        bool(subject) and subject <= content_words(earlier.words)
-    )
+    """A name that both speak of, "we keep Python 3.10 after all", or all of a subject: "the workshop is off". The
+    words that turn it round are no subject."""
+    subject = content_words(later.event.subject.ref) - content_words(reversal(later.words) or "")
+    new, old = marks(later.words), marks(earlier.words)
+    if new & old:
+        return True
+    # A name that only the later one has tells that it speaks of something else.
+    return bool(subject) and subject <= content_words(earlier.words) and (not new or bool(old))
 
 
 def _measured_differently(later: str, earlier: str) -> bool:

@@ -24,6 +24,8 @@ _REPEATED = re.compile(
     r"|(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)s|(?:monat|wöchent|täg|jähr)lich)\b",
     re.IGNORECASE,
 )
+# "400 more than last year" is no day to do anything by.
+_LAST = re.compile(r"(?:last|previous|past|letzte[nrs]?|vorige[nrs]?|vergangene[nrs]?)\b", re.IGNORECASE)
 # What is counted from this day has no year of its own.
 _LONG_AGO = date(1000, 1, 1)
 _WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.IGNORECASE)
@@ -54,7 +56,11 @@ def due_of(clause: str, today: date | None) -> date | None:
     """The last day that keeps the promise. A duty that comes round again has no single one."""
     if _REPEATED.search(clause):
         return None
-    mentions = [each for each in dates_in(clause, today, "future") if each.lead not in _NO_DEADLINE]
+    mentions = [
+        each
+        for each in dates_in(clause, today, "future")
+        if each.lead not in _NO_DEADLINE and not (each.lead not in DEADLINE_LEADS and _LAST.match(clause, each.start))
+    ]
     if not mentions:
         return None
     if (moved := _NOW.search(clause)) and (later := [each for each in mentions if each.start >= moved.end()]):
