@@ -63,6 +63,7 @@ from mnemon.semantics.search.event_vectors import on_purge as drop_event_vectors
 from mnemon.serving import served_address
 from mnemon.settings import Settings
 from mnemon.shared_home import home_of
+from mnemon.verification.jobs import verification_schedules
 from mnemon.work.kinds import use_default_attempts
 from mnemon.work.schedule import Schedule
 
@@ -327,7 +328,7 @@ async def open_mnemon(settings: Settings) -> AsyncIterator[Mnemon]:
             with suppress(OSError):
                 settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
             mnemon.checks["disk"] = lambda: check_disk(settings.home, settings.least_free_disk_mb)
-            mnemon.checks["integrity"] = lambda: check_integrity(database)
+            mnemon.checks["integrity"] = lambda: check_integrity(database, verification_schedules(settings))
             mnemon.checks["queue"] = lambda: check_queue(database)
             mnemon.checks["embedder"] = mnemon.check_embedder
             try:

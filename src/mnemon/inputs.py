@@ -66,6 +66,13 @@ Value = TypeVar("Value")
 # Agents and forms leave a filter blank to say that they do not ask for it.
 Maybe = Annotated[Value | None, BeforeValidator(_unless_blank)]
 
+
+def checked_order(first: datetime | None, last: datetime | None) -> None:
+    """A span that ends before it begins holds nothing: its ends were exchanged."""
+    if first is not None and last is not None and first > last:
+        raise sentence(f"{first:%Y-%m-%d} is after {last:%Y-%m-%d}, where the span ends: exchange the two.")
+
+
 Cursor = Annotated[
     str | None, Field(max_length=2000, description="`next_cursor` of the page before; leave out for the first.")
 ]

@@ -7,6 +7,7 @@ from typing import Any
 Context = Mapping[str, Any]
 UUID_FORM = "is not an id: ids look like 01890a5d-ac96-774b-bcce-b302099a8057"
 MOMENT_FORM = "is not a moment: write 2026-05-01T12:00:00+02:00, or 2026-05-01T10:00:00Z"
+KIND_OF_ID = "is not an id of this kind: they begin with"
 NUMBER_FORM = "is not a whole number"
 # "^uid_[A-Za-z0-9]{1,64}$", "^(active|deleted)$": what people are told instead of the pattern.
 _ID_OF_A_KIND = re.compile(r"\^\(?(?P<begins>[a-z]+[_-])")
@@ -51,11 +52,13 @@ WORDS: Mapping[str, str | Callable[[Context], str]] = {
     "datetime_parsing": MOMENT_FORM,
     "datetime_from_date_parsing": MOMENT_FORM,
     "timezone_aware": "does not say its time zone: add Z or an offset like +02:00",
-    "json_invalid": lambda told: f"the body is not JSON: {told['error']}",
+    "json_invalid": lambda told: f"The body is not JSON: {told['error']}.",
     "none_required": "must be null",
 }
 # A check of our own that says all in one sentence, with the value and what to do: no field's name before it.
 SENTENCE = "sentence"
+# These say all by themselves; of JSON that cannot be read no field is known, only a place.
+WHOLE = frozenset({SENTENCE, "json_invalid"})
 # A check of our own speaks plainly already; the validator puts this before it.
 OWN_WORDS = "Value error, "
 
@@ -73,7 +76,7 @@ def plain_problem(error: Mapping[str, Any]) -> str:
 def told_of(field: str, error: Mapping[str, Any]) -> str:
     """The problem with the field that has it."""
     problem = plain_problem(error)
-    return problem if error.get("type") == SENTENCE else f"{field}: {problem}"
+    return problem if error.get("type") in WHOLE else f"{field}: {problem}"
 
 
 def _least(number: int, noun: str) -> str:
@@ -82,7 +85,7 @@ def _least(number: int, noun: str) -> str:
 
 def _form(pattern: str) -> str:
     if kind := _ID_OF_A_KIND.match(pattern):
-        return f"is not an id of this kind: they begin with {kind['begins']}"
+        return f"{KIND_OF_ID} {kind['begins']}"
     if choice := _CHOICE.fullmatch(pattern):
         return f"must be one of {', '.join(choice['words'].split('|'))}"
     return f"does not have the form {pattern}"

@@ -4,8 +4,9 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import psycopg
@@ -15,13 +16,16 @@ from mnemon.db.migrate import schema_state
 from mnemon.errors import MnemonError
 from mnemon.log.privacy.privacy import Privacy
 from mnemon.work.jobs import list_workers
+from mnemon.work.schedule import Schedule
 
 CHECK_LIMIT = 2.0
 MEGABYTE = 1 << 20
 PROBE = bytes(65_536)
 # Requests are answered without these: their silence takes no server out of service.
 NOT_NEEDED = frozenset({"queue", "embedder", "integrity"})
-SUMMARY = "SELECT tenants, changed, findings, oldest FROM mnemon.verification_summary()"
+SUMMARY = "SELECT tenants, changed, findings, oldest, now() AS now FROM mnemon.verification_summary()"
+# So long may a verification take that its schedule has begun.
+LONGEST_VERIFICATION = timedelta(hours=6)
 
 
 @dataclass(frozen=True)
@@ -58,8 +62,9 @@ async def check_keys(privacy: Privacy) -> PartState:
     return PartState(True, f"{len(names)} at hand" if names else "none made yet")
 
 
-async def check_integrity(database: Database) -> PartState:
-    """What the last verifications found. Requests are still answered: a person has to look into it."""
+async def check_integrity(database: Database, schedules: Sequence[Schedule] = ()) -> PartState:
+    """What the last verifications found, and whether they come as they should. Requests are still answered: a person
+    has to look into it."""
     async with database.session() as session:
         row = await (await session.execute(SUMMARY)).fetchone()
     assert row is not None
@@ -68,7 +73,15 @@ async def check_integrity(database: Database) -> PartState:
     since = f"verified since {row['oldest']:%Y-%m-%d %H:%M} UTC"
     if row["findings"]:
         return PartState(False, f"{row['findings']} findings, {since}: run `mnemon verify`", needed=False)
+    if any(_is_late(one, row["oldest"], row["now"]) for one in schedules):
+        detail = f"intact, but only {since}, and it should be oftener: look at the jobs `integrity.verify`"
+        return PartState(False, detail, needed=False)
     return PartState(True, f"intact, {since}", needed=False)
+
+
+def _is_late(schedule: Schedule, last: datetime, now: datetime) -> bool:
+    """Two have been due since, the later of them for longer than any takes."""
+    return schedule.next_after(schedule.next_after(last)) + LONGEST_VERIFICATION < now
 
 
 async def check_database(database: Database) -> PartState:

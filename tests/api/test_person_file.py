@@ -113,3 +113,20 @@ async def test_mail_from_their_address_is_in_it(
     asked = {"subject_id": f"user:{user.user_id}", "names": "old@example.net"}
     seen = (await client.get(FILE, params=asked, headers=admin.headers)).json()
     assert [one["message"] for one in seen["messages"]] == ["0" * 16, "1" * 16]
+
+
+async def test_who_is_in_mail_alone_has_a_file_by_their_full_name(
+    client: httpx.AsyncClient, mnemon: Mnemon, tenant: UUID, admin: Person
+) -> None:
+    async with mnemon.database.owner() as owner:
+        await owner.execute(MESSAGE, (tenant, "3" * 16, "tane@example.net", None))
+        await owner.execute(
+            "UPDATE mnemon.mail_messages SET sender_name = 'Tane Rewi' WHERE tenant_id = %s AND message_key = %s",
+            (tenant, "3" * 16),
+        )
+    asked = {"subject_id": "tane", "names": "Tane Rewi"}
+    seen = (await client.get(FILE, params=asked, headers=admin.headers)).json()
+    assert [one["message"] for one in seen["messages"]] == ["3" * 16]
+    nobody = await client.get(FILE, params=asked | {"names": "Tane Other"}, headers=admin.headers)
+    assert nobody.status_code == 404
+    assert "nor about who is written as 'Tane Other'" in nobody.json()["error"]

@@ -192,7 +192,7 @@ async def test_what_someone_else_said_is_no_answer(database: Database, tenant: U
     asked = asking(lexical, log)
     about_ada = await asked.ask(tenant, ADA, "Where did Ada adopt a ferret?")
     assert about_ada.refusal is not None
-    assert "not by Ada" in about_ada.refusal.message
+    assert "not about Ada" in about_ada.refusal.message
     assert about_ada.refusal.near_misses[0].snippet.startswith("Bert:")
     assert (await asked.ask(tenant, ADA, "Where did Bert adopt a ferret?")).outcome == "answered"
 

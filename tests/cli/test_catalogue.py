@@ -6,8 +6,10 @@ import sys
 
 import pytest
 from typer.core import TyperGroup
+from typer.testing import CliRunner
 
 from mnemon.cli.catalogue import CATALOGUE, load
+from mnemon.cli.main import app
 from tests.patience import PATIENCE
 
 # What takes long to load, and what only some commands need.
@@ -94,3 +96,19 @@ def test_a_list_needs_nothing_named() -> None:
     }
     assert len(needed) > 10
     assert not {name: fields for name, fields in needed.items() if fields}
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["token", "add", "x", "--scope", "banana"], "'banana' is not one of 'read', 'write'"),
+        (["open", "zzz"], "'zzz' is not a whole number"),
+        (["search", "x", "--limit", "0"], "'0' must be at least 1"),
+    ],
+    ids=lambda one: " ".join(one) if isinstance(one, list) else "",
+)
+def test_a_wrong_value_is_refused_in_plain_words(words: list[str], says: str) -> None:
+    refused = CliRunner().invoke(app, words)
+    told = " ".join(refused.output.replace("│", " ").split())
+    assert refused.exit_code == 2 and says in told, told
+    assert "Value error" not in told and "Input should" not in told

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -138,6 +139,42 @@ def test_backup_and_restore_by_command(environment: dict[str, str], folder: Path
     status = result(environment, "db", "status")
     assert status["current"] is True  # type: ignore[index]
     assert result(environment, "db", "migrate")["applied"] == status["latest"]  # type: ignore[index]
+
+
+def verified(environment: dict[str, str]) -> list[str]:
+    told = json.loads(mnemon(environment, "verify", "--json").stdout)
+    found = [one for tenant in told["tenants"].values() for one in tenant["findings"]]
+    return [str(one) for one in [*found, *told["lost_tenants"]]]
+
+
+def test_after_a_restore_the_log_is_intact_and_says_what_happened(environment: dict[str, str], folder: Path) -> None:
+    mnemon(environment, "log", "checkpoint")
+    result(environment, "user", "add", "early@example.org")
+    mnemon(environment, "log", "checkpoint")
+    file = folder / "tuesday.backup"
+    mnemon(environment, "db", "backup", str(file))
+    result(environment, "user", "add", "late@example.org")
+    result(environment, "tenant", "add", "newer", "--name", "Newer")
+    mnemon(environment, "log", "checkpoint")
+    mnemon(environment, "log", "checkpoint", "--tenant", "newer")
+    restored = mnemon(environment, "db", "restore", str(file), "--replace")
+    assert "given up, which it says itself, and it is signed." in restored.stdout, restored.stderr
+    assert verified(environment) == []
+    [line] = mnemon(environment, "log", "read", "--only", "log.restore.adopted", "--json").stdout.splitlines()
+    told = json.loads(line)["data"]
+    assert told["attested"] > told["ends_at"] - 1
+    # What was signed of the events that are gone is not lost, and new events are signed again.
+    assert [*Path(environment["MNEMON_HOME"]).glob("checkpoints/*/set-aside/*")]
+    result(environment, "user", "add", "again@example.org")
+    mnemon(environment, "log", "checkpoint")
+    assert verified(environment) == []
+    # In a new home with a copy of the keys alone: the backup has what was signed.
+    other = environment | {"MNEMON_HOME": str(folder / "other")}
+    shutil.copytree(Path(environment["MNEMON_HOME"]) / "keys", folder / "other" / "keys")
+    restored = mnemon(other, "db", "restore", str(file))
+    assert "and is signed." in restored.stdout, restored.stderr
+    assert verified(other) == []
+    assert not (folder / "other" / "checkpoints-restored").exists()
 
 
 def test_serve_greets_answers_and_stops_cleanly_on_ctrl_c(environment: dict[str, str], folder: Path) -> None:

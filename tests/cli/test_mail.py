@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from mnemon.cli.mail.consensus import print_report
 from mnemon.cli.main import app
+from mnemon.cli.output import console
 from mnemon.errors import NotFound
 from mnemon.mail.errors import SourceRefused
+from mnemon.reports.operations import ReportShown
 from tests.mail.conftest import message, write_mbox
 
 
@@ -71,3 +74,18 @@ def test_a_webhook_is_added_with_a_secret_that_is_in_no_argument() -> None:
     assert json.loads(added.stdout)["secret"] == "s3cret" * 4
     assert "chat" in CliRunner().invoke(app, ["webhooks", "list"]).stdout
     assert CliRunner().invoke(app, ["webhooks", "remove", "chat", "--yes"]).exit_code == 0
+
+
+@pytest.mark.parametrize("on_a_screen", [True, False])
+def test_a_report_on_a_screen_has_the_words_as_they_were_written(
+    on_a_screen: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(console, "_force_terminal", on_a_screen)
+    content = "## \\[VOTE\\] Release\n\n- By Cleo \\<c2@example.org\\>\n"
+    print_report(
+        ReportShown(
+            kind="thread", title="t", form="markdown", content=content, threads=1, sections=[], citations=[], dropped=0
+        )
+    )
+    shown = capsys.readouterr().out
+    assert shown == ("## [VOTE] Release\n\n- By Cleo <c2@example.org>\n" if on_a_screen else content)

@@ -31,5 +31,10 @@ def test_the_declared_name_works_after_help_was_shown() -> None:
     assert "requires an argument" in done.output
 
 
+def test_what_turns_something_off_says_so() -> None:
+    told = " ".join(helped("events", "list").replace("│", " ").split())
+    assert "Do not add the quotes that prove each event." in told
+
+
 def test_what_must_be_given_has_no_braces() -> None:
     assert "forget [OPTIONS] EMO_ID" in helped("forget")

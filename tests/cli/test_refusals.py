@@ -16,6 +16,8 @@ from mnemon.errors import InvalidRequest
     [
         (["ask", "who?", "--from", "2026-13-45"], "--from: '2026-13-45' is neither a day"),
         (["events", "search", "--from", "2026-13-45"], "--from: '2026-13-45' is neither a day"),
+        (["ask", "who?", "--from", "2026-09-01", "--to", "2026-08-01"], "is after 2026-08-01, where the span"),
+        (["events", "search", "--from", "2026-09-01", "--to", "2026-08-01"], "exchange the two."),
         (["events", "commitments", "--due-before", "soon"], "--due-before: 'soon' is not a day"),
         (["events", "mark", "shift plan", "done"], "EVENT_ID: is not an id of this kind: they begin with evt_; "),
         (["events", "show", "shift plan"], "`mnemon events list` and `mnemon events commitments` show them"),

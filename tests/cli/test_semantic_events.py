@@ -11,9 +11,11 @@ from typer.testing import CliRunner
 
 from mnemon.app import open_mnemon
 from mnemon.beside import worker_of
+from mnemon.cli.binding.bind import most_of_page, with_more
 from mnemon.cli.main import app
 from mnemon.cli.semantic_events import print_commitments, print_event, print_found
-from mnemon.semantics import outputs
+from mnemon.semantics import operations, outputs
+from mnemon.semantics.inputs import EventSearch
 from mnemon.settings import load_settings
 from tests.work.conftest import Eventually, eventually, running
 
@@ -85,6 +87,28 @@ def test_a_page_of_all_events_says_that_it_is_one(capsys: pytest.CaptureFixture[
     assert "1 of 43 events." in capsys.readouterr().out
     told = " ".join(CliRunner().invoke(app, ["events", "list", "--help"], env={"COLUMNS": "400"}).stdout.split())
     assert "unset: all of a document, or 20 where none is named." in told
+
+
+def test_more_events_than_a_page_has_are_asked_for_page_by_page() -> None:
+    asked_for: list[int] = []
+
+    async def answered(operation: object, asked: Any) -> outputs.EventsFound:
+        asked_for.append(asked.limit)
+        page = [outputs.EventOut(**A_PROMISE)] * asked.limit
+        following = "more" if len(asked_for) < 3 else None
+        return outputs.EventsFound(
+            events=page, total=230, total_is_exact=True, next_cursor=following, filters_applied={}
+        )
+
+    async def collected() -> outputs.EventsFound:
+        asked = EventSearch(limit=most_of_page(operations.search))
+        first = await answered(operations.search, asked)
+        found = await with_more(answered, operations.search, asked, first, "events", 230)
+        assert isinstance(found, outputs.EventsFound)
+        return found
+
+    assert len(asyncio.run(collected()).events) == 230
+    assert asked_for == [100, 100, 30]
 
 
 @pytest.mark.slow

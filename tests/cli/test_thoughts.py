@@ -44,6 +44,18 @@ def test_a_thought_is_kept_found_and_forgotten() -> None:
     assert "Nothing of that was remembered." in mnemon("recall", "treasurer").stdout
 
 
+def test_a_thought_is_forgotten_by_words_that_stand_in_it_alone() -> None:
+    boiler = result("remember", "The boiler room key hangs behind the bar.")
+    result("remember", "The pump room key is with Ada.")
+    both = mnemon("forget", "room key", "--yes").exception
+    assert isinstance(both, InvalidRequest) and both.message.startswith("'room key' stands in 2 of them: ")
+    asked = CliRunner().invoke(app, ["forget", "boiler room"], input="n\n")
+    assert asked.stderr.startswith(f"Forget “The boiler room key hangs behind the bar.” ({boiler['emo_id']})?")
+    assert result("forget", "Boiler room", "--yes")["emo_id"] == boiler["emo_id"]
+    nothing = mnemon("forget", "boiler room", "--yes").exception
+    assert isinstance(nothing, InvalidRequest) and "is not the id" in nothing.message
+
+
 def test_status_says_what_works_and_what_there_is() -> None:
     before = result("status")["memories"]
     result("remember", "The lighthouse is white.")

@@ -39,8 +39,10 @@ def test_until_someone_came_in_a_server_shows_a_way_in_and_a_link_knows_its_tena
     with telling_address(served_home, "http://127.0.0.1:9341"):
         link = CliRunner().invoke(app, ["user", "link", "bo@example.org", "--tenant", "second"])
     assert link.stdout.startswith("http://127.0.0.1:9341/login#")
+    assert "No server" not in link.stderr
     alone = CliRunner().invoke(app, ["user", "link", "--tenant", "second"])
     assert "/login#" in alone.stdout
+    assert "No server of this home is running: the link opens once `mnemon serve` listens there." in alone.stderr
     assert CliRunner().invoke(app, ["user", "add", "cy@example.org", "--tenant", "second"]).exit_code == 0
     unclear = CliRunner().invoke(app, ["user", "link", "--tenant", "second"])
     assert isinstance(unclear.exception, InvalidRequest) and "mnemon user link" in unclear.exception.message

@@ -115,7 +115,7 @@ def test_a_worker_stops_at_the_first_signal_and_its_register_entry_says_so(
     lines_until(process, "worker_stopped")
     assert process.wait(PATIENCE) == 0
     workers = result(environment, "jobs", "stats")["workers"]
-    assert [one["alive"] for one in workers if one["process_id"] == process.pid] == [False]
+    assert [(one["alive"], one["stopped"]) for one in workers if one["process_id"] == process.pid] == [(False, True)]
 
 
 def test_a_worker_has_the_name_that_the_setting_gives(

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from typer.testing import CliRunner
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 import mnemon
 from mnemon.cli.main import app
 from mnemon.client.calls import ReadingFailed
+from mnemon.client.failures import ServerUnreachable
 from mnemon.client.remote import RemoteCalls
 from mnemon.client.servers import address_of, keep_token, known_servers
 from mnemon.errors import InvalidRequest, NotAuthenticated
@@ -95,6 +97,44 @@ def test_ten_lines_on_a_home_of_this_machine(home: Path, tmp_path: Path) -> None
         memory.ask("Anything?")
 
 
+def test_a_forgotten_scheme_makes_no_home_in_the_folder_one_stands_in(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for target, says in {
+        "nonsense": "write 'https://nonsense' for a server, or './nonsense' to begin a new home",
+        "mnemon.example.org:8787": "write 'https://mnemon.example.org:8787' for a server",
+        "ftp://example.org": "'ftp://example.org' is not an address",
+    }.items():
+        with pytest.raises(InvalidRequest) as refused, mnemon.connect(target):
+            pass
+        assert says in refused.value.message
+    with pytest.raises(InvalidRequest, match="The token is for a server"), mnemon.connect(home, token="mnm_x"):
+        pass
+    monkeypatch.setenv("MNEMON_SERVER", "mnemon.example.org")
+    with pytest.raises(InvalidRequest, match=r"'mnemon\.example\.org' is not an address"), mnemon.connect():
+        pass
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_any_operation_is_called_by_its_name_and_its_fields(home: Path, tmp_path: Path) -> None:
+    with mnemon.connect() as memory:
+        assert memory.call("documents.list", {"limit": 3}).total == 0
+        assert memory.call("tokens.list") is not None
+        wrong: dict[str, tuple[object, ...]] = {
+            "'ask' is not an operation: give its name, such as 'documents.list'": ("ask", {"question": "x"}),
+            "documents.list takes a .* or a dict of its fields, not str": ("documents.list", "all"),
+            "colour: is not known here": ("documents.list", {"colour": "red"}),
+        }
+        for says, given in wrong.items():
+            with pytest.raises(InvalidRequest, match=says):
+                cast(Any, memory).call(*given)
+        with pytest.raises(InvalidRequest, match=r"There is no file .*none\.md"):
+            memory.add(tmp_path / "none.md")
+        with pytest.raises(InvalidRequest, match="is a folder: add its files one by one, or run `mnemon add"):
+            memory.add(tmp_path)
+
+
 def test_addresses_and_tokens_are_kept_by_their_owner_alone(tmp_path: Path) -> None:
     assert address_of("http://127.0.0.1:8787/login") == "http://127.0.0.1:8787"
     assert address_of(" https://example.org/mnemon/ ") == "https://example.org/mnemon"
@@ -106,6 +146,11 @@ def test_addresses_and_tokens_are_kept_by_their_owner_alone(tmp_path: Path) -> N
     keep_token(tmp_path / "new", "http://a.test", None)
     assert known_servers(tmp_path / "new") == {"http://b.test": "two"}
     assert (tmp_path / "new" / "servers.json").stat().st_mode & 0o077 == 0
+
+
+def test_a_login_at_an_address_where_nobody_listens_asks_for_no_token(home: Path) -> None:
+    nobody = CliRunner().invoke(app, ["login", "http://127.0.0.1:9"])
+    assert isinstance(nobody.exception, ServerUnreachable) and "cannot be reached" in nobody.exception.message
 
 
 def test_a_command_at_a_server_says_what_it_lacks(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

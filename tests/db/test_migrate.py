@@ -1,13 +1,14 @@
 """Migrations apply once, in order, by one process, and never silently differ."""
 
 import asyncio
+import re
 
 import psycopg
 import pytest
 
 from mnemon.db.database import Database
 from mnemon.db.external import ExternalServer
-from mnemon.db.migrate import Migration, Schema, SchemaState, migrate, schema_state
+from mnemon.db.migrate import Migration, Schema, SchemaState, migrate, packaged_schema, schema_state
 from mnemon.errors import HomeOutdated, MigrationFailed
 
 FIRST = Migration(1, "first", "CREATE TABLE mnemon.first (n int)")
@@ -24,6 +25,15 @@ INSERT INTO mnemon.migrations (step, name, checksum) VALUES (1, 'foundation', 'a
 
 def schema(*steps: Migration) -> Schema:
     return Schema(steps)
+
+
+def test_no_rule_stands_on_an_escape_that_postgresql_18_reads_otherwise() -> None:
+    """A server that was upgraded would have another rule than one that was made anew, and verify would say so."""
+    steps = packaged_schema().steps
+    text = re.compile(r"E'[^']*\\v")
+    assert [step.step for step in steps if text.search(step.text)] == [7]
+    [made_anew] = [step for step in steps if "DROP CONSTRAINT a_quote_has_at_most_25_words" in step.text]
+    assert r"E' \t\r\n\f\x0B'" in made_anew.text
 
 
 async def test_a_step_may_use_the_settings_of_the_extension_in_a_new_session(empty_server: ExternalServer) -> None:

@@ -6,6 +6,8 @@ import httpx
 import pytest
 
 from mnemon.app import Mnemon
+from mnemon.documents.artifact_names import revision_name
+from mnemon.documents.filed_rows import NO_FILE
 from mnemon.identity.roles import Role
 from mnemon.ids import new_uuid
 from tests.api.conftest import Person, person
@@ -245,3 +247,9 @@ async def test_only_administrators_of_the_tenant_may_change_documents(
     for part in ("", "/versions", "/text", "/chunks", "/structure", "/download"):
         assert (await client.get(address + part, headers=stranger.headers)).status_code == 404
         assert (await client.get(address.replace("/v1", "/api") + part, headers=user.headers)).status_code == 200
+
+
+def test_a_text_without_a_file_has_a_revision_by_its_own_hash() -> None:
+    by_text = revision_name(NO_FILE + "sha256:" + "ab" * 32)
+    assert by_text == revision_name("sha256:" + "ab" * 32) == "rev_" + "ab" * 8
+    assert revision_name("[REDACTED]") == "rev_purged"

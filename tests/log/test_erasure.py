@@ -120,6 +120,20 @@ async def test_asking_and_approving_twice_changes_nothing_more(privacy: Privacy,
     assert types.count("privacy.subject.erased") == types.count("privacy.erasure.completed") == 1
 
 
+async def test_an_open_request_is_not_written_over_by_another_reason(privacy: Privacy, tenant: UUID) -> None:
+    await privacy.log.append(tenant, [joined()])
+    asked = await privacy.erasures.request(tenant, "c-1", reason="whatever", requested_by="u-1")
+    again = await privacy.erasures.request(tenant, "c-1", reason="whatever", requested_by="u-1")
+    assert again.erasure_id == asked.erasure_id
+    with pytest.raises(Conflict, match=f"asked for already, with the reason whatever: approve {asked.erasure_id}"):
+        await privacy.erasures.request(tenant, "c-1", reason="subject_request", reference="DSR-2", requested_by="u-1")
+    await privacy.erasures.decline(tenant, asked.erasure_id, declined_by="u-1")
+    anew = await privacy.erasures.request(
+        tenant, "c-1", reason="subject_request", reference="DSR-2", requested_by="u-1"
+    )
+    assert (anew.reason, anew.reference) == ("subject_request", "DSR-2")
+
+
 async def test_a_declined_request_erases_nobody_and_can_be_made_again(privacy: Privacy, tenant: UUID) -> None:
     await privacy.log.append(tenant, [joined()])
     asked = await privacy.erasures.request(tenant, "c-1", reason="subject_request", requested_by="u-1")

@@ -27,6 +27,7 @@ from mnemon.mcp import http
 from mnemon.mcp.door import AgentCaller, AgentDoor
 from mnemon.mcp.http import LARGEST_CALL
 from mnemon.mcp.links import Linked, link
+from mnemon.mcp.schemas import RARE
 from mnemon.mcp.server import AgentServer, create_server
 from mnemon.settings import Settings
 from mnemon.telemetry import REGISTRY
@@ -264,6 +265,7 @@ async def test_the_core_profile_spares_what_only_programs_read(site: Mnemon) -> 
     fields = [field for tool in tools.values() for field in tool.input_schema["properties"].values()]
     assert not any(field.keys() & {"maxLength", "examples", "title"} for field in fields)
     assert not any(tool.annotations and tool.annotations.title for tool in tools.values())
+    assert not any(RARE & tool.input_schema["properties"].keys() for tool in tools.values())
 
 
 async def test_the_full_profile_has_every_tool(site: Mnemon, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,11 +1,16 @@
 """Tampers with files, texts and lenses."""
 
 from .tampers import Tamper
-from .world import World
+from .world import TEXT, World
+
+OF_LONG = (
+    "tenant_id = %(tenant)s AND ordinal = 1 AND doc_version_id IN "
+    "(SELECT t.doc_version_id FROM mnemon.revision_texts t WHERE octet_length(t.text) > 50000)"
+)
 
 
 def blob_of(world: World) -> object:
-    [blob] = world.mnemon.files.blobs.glob("*/??/*")
+    [blob] = [one for one in world.mnemon.files.blobs.glob("*/??/*") if one.read_text() == TEXT]
     return blob
 
 
@@ -22,6 +27,14 @@ CONTENT = [
     Tamper("the text of a chunk",
            "UPDATE mnemon.chunks SET text = replace(text, 'Friday', 'Monday') WHERE tenant_id = %(tenant)s",
            "content revision .*chunks are not what its text says", alone=True),
+    Tamper("where a passage stands",
+           "UPDATE mnemon.chunks SET start_offset = 0, end_offset = 3, text = '# P' WHERE tenant_id = %(tenant)s",
+           "content revision .*Words of it are in none", alone=True),
+    Tamper("the text of a chunk of a long file", f"UPDATE mnemon.chunks SET text = reverse(text) WHERE {OF_LONG}",
+           "content revision .*1 of its chunks are not what its text says", alone=True),
+    Tamper("where a passage of a long file stands",
+           f"UPDATE mnemon.chunks SET start_offset = 0, end_offset = 3, text = '# D' WHERE {OF_LONG}",
+           "content revision .*Words of it are in none", alone=True),
     Tamper("a chunk deleted", "DELETE FROM mnemon.chunks WHERE tenant_id = %(tenant)s AND ordinal = 0",
            r"content revision .*It has \d+ chunks where"),
     Tamper("a text that no document has",

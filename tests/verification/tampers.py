@@ -312,6 +312,12 @@ PLACES = [
     Tamper("a source paused",
            "UPDATE mnemon.document_sources SET paused = true WHERE tenant_id = %(tenant)s AND kind = 'folder'",
            "places source .*is not as its last event left it", alone=True),
+    Tamper("when a source is looked at next",
+           "UPDATE mnemon.document_sources SET next_sync_at = now() + interval '9 years' "
+           "WHERE tenant_id = %(tenant)s AND kind = 'folder'", "places source .* is put off to", alone=True),
+    Tamper("that a source of mail is looked at again",
+           f"UPDATE mnemon.mail_sources SET next_check_at = NULL WHERE {MAIL_SOURCE}",
+           "places source .* is put off to never", alone=True),
     Tamper("a source added",
            "INSERT INTO mnemon.document_sources (tenant_id, source_id, name, kind, place, created_by) "
            "VALUES (%(tenant)s, gen_random_uuid(), 'forged', 'folder', '/etc', 'user:eve')",

@@ -9,6 +9,7 @@ from mnemon.identity.users import add_user
 from mnemon.log.read.streams import Stream
 from mnemon.readiness import check_integrity
 from mnemon.verification.events import VERIFIED
+from mnemon.verification.jobs import verification_schedules
 from mnemon.verification.run import FINDINGS, verify_everything
 from mnemon.web.site import create_site
 from tests.conftest import make_tenant
@@ -53,6 +54,18 @@ async def test_a_result_is_an_event_a_line_in_ready_and_a_page(copied: Copy) -> 
         shown = await page_of(world)
         assert "main period 2025-01" in shown
         assert "Something was changed" in shown
+
+
+async def test_ready_says_so_where_the_nights_pass_without_a_verification(copied: Copy) -> None:
+    async with copied() as world:
+        schedules = verification_schedules(world.mnemon.settings)
+        database = world.mnemon.database
+        assert (await check_integrity(database, schedules)).ok
+        world.sql("UPDATE mnemon.verification_results SET verified_at = now() - interval '4 days'")
+        late = await check_integrity(database, schedules)
+        assert not late.ok
+        assert "only verified since" in late.detail
+        assert (await check_integrity(database, [])).ok, "nobody asked for one each night"
 
 
 async def test_what_is_new_is_looked_at_and_what_is_old_only_in_part(copied: Copy) -> None:

@@ -30,6 +30,7 @@ from mnemon.identity.tokens import add_token, revoke_token
 from mnemon.identity.users import add_user, change_user
 from mnemon.log.append.periods import Period
 from mnemon.log.events import Actor, EntityReference, NewEvent, Scope
+from mnemon.log.moments import now
 from mnemon.log.project.entity_states import EntityStates
 from mnemon.log.types.event_type import BusinessKey, EventType, PersonalField
 from mnemon.log.types.state_rules import StateRule
@@ -54,6 +55,10 @@ INVOICE = EventType(
     state=(StateRule(entity_type="invoice", set={"number": "$.number"}),),
 )
 TEXT = "# Plan\n\nWe decided to ship on Friday. Grace will write the notes.\n"
+# So long that it is compared outside the database.
+LONG_TEXT = "".join(
+    f"# Day {n}\n\u00a0\nThe tide was at {n} feet, as the harbour master wrote down.\n\n" for n in range(900)
+)
 # Each for one change to a whole partition.
 OTHERS = (
     "cut",
@@ -71,6 +76,7 @@ OTHERS = (
     "seal-row",
     "head-hash",
     "head-time",
+    "archived",
 )
 HOOK = "https://chat.example.org/hooks/7"
 DECLARE = "SELECT mnemon.declare_schedule(%s, %s, %s, %s, %s)"
@@ -128,13 +134,13 @@ async def fill(world: World) -> None:
     mnemon, tenant = world.mnemon, world.tenant
     await _people(mnemon, tenant)
     await _events(mnemon, tenant)
-    await _privacy(mnemon, tenant)
+    await _privacy(world)
     await _texts(mnemon, tenant)
     await _places(mnemon, tenant)
     async with mnemon.database.owner() as owner:
         for one in schedules_of(mnemon.settings):
-            now = world.one("SELECT now()")
-            await owner.execute(DECLARE, (one.name, one.kind.name, one.cron, one.timezone, one.next_after(now)))
+            due = one.next_after(world.one("SELECT now()"))
+            await owner.execute(DECLARE, (one.name, one.kind.name, one.cron, one.timezone, due))
     await mnemon.integrity.checkpoint_all()
     for name in ("main", *OTHERS):
         await mnemon.log.append(tenant, [sent(f"after-{name}", name)])
@@ -182,23 +188,38 @@ async def _events(mnemon: Mnemon, tenant: UUID) -> None:
     await states.read(tenant, "invoice", "A-1")
 
 
-async def _privacy(mnemon: Mnemon, tenant: UUID) -> None:
+async def _privacy(world: World) -> None:
+    mnemon, tenant = world.mnemon, world.tenant
     [event] = await mnemon.log.append(tenant, [sent("B-1", customer="c-1", note="plain words")])
     await mnemon.privacy.redactions.redact(
         tenant, event.id, ["/data/note"], reason="legacy_data", requested_by="u-1", approved_by="u-2"
     )
     asked = await mnemon.privacy.erasures.request(tenant, "c-1", reason="subject_request", requested_by="u-1")
     await mnemon.privacy.erasures.approve(tenant, asked.erasure_id, approved_by="u-2")
+    await _came_back(world)
+    await mnemon.privacy.archive.archive(tenant, now(), actor=ADA, legal_entity="archived")
+
+
+async def _came_back(world: World) -> None:
+    """Someone who was erased and recorded again, an hour later."""
+    mnemon, tenant = world.mnemon, world.tenant
+    await mnemon.log.append(tenant, [sent("C-1", customer="c-3")])
+    asked = await mnemon.privacy.erasures.request(tenant, "c-3", reason="subject_request", requested_by="u-1")
+    await mnemon.privacy.erasures.approve(tenant, asked.erasure_id, approved_by="u-2")
+    world.sql("UPDATE mnemon.subject_keys SET destroyed_at = destroyed_at - interval '1 hour' WHERE subject_id = 'c-3'")
+    await mnemon.privacy.erasures.readmit(tenant, "c-3", reason="new_contract", by="u-1")
+    await mnemon.log.append(tenant, [sent("C-2", customer="c-3")])
 
 
 async def _texts(mnemon: Mnemon, tenant: UUID) -> None:
     await mnemon.memory.changes.create(tenant, Memory.place(tenant), Author(ADA), content="The key is under the mat.")
-    source = mnemon.settings.home / "plan.md"
-    source.write_text(TEXT)
-    received = mnemon.files.take_copy(tenant, source)
-    outcome = await accept(mnemon.log, mnemon.files, tenant, ADA, received)
-    async with running(Worker(mnemon.database, (INGEST,), context=mnemon, poll=0.1)):
-        await _until_read(mnemon, tenant, outcome.run_id)
+    for name, text in (("plan.md", TEXT), ("days.md", LONG_TEXT)):
+        source = mnemon.settings.home / name
+        source.write_text(text)
+        received = mnemon.files.take_copy(tenant, source)
+        outcome = await accept(mnemon.log, mnemon.files, tenant, ADA, received)
+        async with running(Worker(mnemon.database, (INGEST,), context=mnemon, poll=0.1)):
+            await _until_read(mnemon, tenant, outcome.run_id)
 
 
 async def _places(mnemon: Mnemon, tenant: UUID) -> None:
@@ -208,7 +229,7 @@ async def _places(mnemon: Mnemon, tenant: UUID) -> None:
     folder.mkdir()
     keys = {"access_key": "AK", "secret_key": SecretStr("a secret of the store")}
     await add_source(mnemon, operator, NewSource(location="s3://acme/policies/", name="bucket", **keys))
-    await add_source(mnemon, operator, NewSource(location=str(folder), name="folder"))
+    await add_source(mnemon, operator, NewSource(location=str(folder), name="folder", every_minutes=60))
     await change_source(mnemon, operator, SourceChanges(source="folder", exclude=["drafts/**"]))
     await add_source(mnemon, operator, NewSource(location=str(folder), name="gone"))
     await remove_source(mnemon, operator, FollowedSource(source="gone"))

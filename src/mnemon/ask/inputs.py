@@ -1,12 +1,12 @@
 """What can be asked of documents: a field of the filters that is added here is one on every door."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from mnemon.documents.inputs import ArtifactUid
-from mnemon.inputs import FirstMoment, LastMoment, Maybe
+from mnemon.inputs import FirstMoment, LastMoment, Maybe, checked_order
 from mnemon.operations import Input
 
 ArtifactType = Literal["email", "doc", "chat", "transcript", "note"]
@@ -37,6 +37,11 @@ class PassageFilters(Input):
     as_of: Maybe[LastMoment] = Field(
         None, title="As of", description="The versions that were active at this day or moment."
     )
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        checked_order(self.from_date, self.to_date)
+        return self
 
     def applied(self) -> dict[str, str]:
         """Those that are set, as a person reads them."""

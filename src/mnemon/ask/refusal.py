@@ -68,12 +68,13 @@ def refuse_nothing_found(ranked: "Ranked", nearest: Sequence[PassageHit]) -> Ref
 
 
 def refuse_weak(ranked: "Ranked", not_by: Sequence[str], hits: Sequence[PassageHit]) -> Refusal:
-    """`not_by` are those whom the question names, where others were found to say it."""
+    """`not_by` are those whom the question names, where what was found is about others."""
     if not_by:
         names = " and ".join(not_by)
         return _refusal(
-            "another_person", f"What comes nearest was said by someone else, not by {names}.", ranked, hits[:MISSES]
-        )
+            "another_person", f"What comes nearest is about someone or something else, not about {names}.", ranked,
+            hits[:MISSES],
+        )  # fmt: skip
     return _refusal("weak_evidence", "The sources do not say enough about this to answer.", ranked, hits[:MISSES])
 
 

@@ -115,8 +115,20 @@ class Catalogue(TyperGroup):
         try:
             return super().invoke(ctx)
         except UsageError as refused:
-            refused.message = " ".join(part for part in (refused.message, _remedy_of(refused)) if part)
+            refused.message = " ".join(part for part in (_plain(refused), _remedy_of(refused)) if part)
             raise
+
+
+def _plain(refused: UsageError) -> str:
+    """A value that a validator refused, in our words: its own are for programmers."""
+    errors = getattr(refused.__cause__, "errors", None)
+    if errors is None:
+        return refused.message
+    from mnemon.problems import plain_problem
+
+    [first, *_] = errors()
+    problem = plain_problem(first)
+    return problem if repr(first["input"]) in problem else f"{first['input']!r} {problem}"
 
 
 def _remedy_of(refused: UsageError) -> str:

@@ -63,8 +63,8 @@ def at_home(settings: Settings) -> Settings:
     """The same settings, if they mean no server."""
     if settings.server:
         raise OnlyAtHome(
-            f"This command works on a home of this machine, and MNEMON_SERVER names {settings.server}: run it there, "
-            "or unset MNEMON_SERVER."
+            f"This command works on a home of this machine, and --server or MNEMON_SERVER names {settings.server}: run "
+            "it there, or leave that out."
         )
     return settings
 

@@ -1,5 +1,6 @@
 """`mnemon db`: what state the database is in; migrate, back up, restore."""
 
+import shutil
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -19,7 +20,11 @@ from mnemon.documents.intake.files import Files
 from mnemon.errors import BackupFailed
 from mnemon.log.privacy.erasure_list import ErasureList
 from mnemon.log.privacy.repeated_erasures import note_before_restore
-from mnemon.shared_home import home_of
+from mnemon.log.proof.checkpoint_files import FOLDER, RESTORED, CheckpointFiles
+from mnemon.log.proof.restored import RestoredPartition, go_on_after_restore
+from mnemon.settings import Settings
+from mnemon.shared_home import SharedHome, home_of
+from mnemon.verification.unknown_tenants import unknown_tenants
 
 app = typer.Typer(help="The database: state, migrations, backup, restore.", no_args_is_help=True)
 
@@ -96,7 +101,7 @@ def backup_(
         from mnemon.app import BACKED_UP
 
         async with open_database(settings) as database:
-            keys, folders = BackupKeys(home_of(settings)), Files.of(settings).folders
+            keys, folders = BackupKeys(home_of(settings)), Files.of(settings).folders | checkpoint_folder(settings)
             return await backup(database.server, target, keys, folders, BACKED_UP)
 
     with backup_to(place) as target:
@@ -139,12 +144,13 @@ def restore_(
     settings = settings_at_home()
     file = place_of(file, settings.backup_store)
 
-    async def work(target: Path) -> tuple[Manifest, int]:
+    async def work(target: Path) -> tuple[Manifest, int, list[RestoredPartition]]:
         if not target.exists():
             raise BackupFailed(f"There is no file {target}.", file=str(target))
         listed = ErasureList(home_of(settings))
         async with open_database(settings) as database:
             keys, folders = BackupKeys(home_of(settings)), Files.of(settings).folders
+            beside = settings.home / RESTORED
             async with database.owner() as owner:
                 await note_before_restore(owner, listed)
             if not listed.exists() and not without_erasure_list:
@@ -152,23 +158,53 @@ def restore_(
                     f"There is no {listed.where}, which says who was erased since the backup: put back the copy of "
                     "`keys` that was kept apart. If nobody was, give --without-erasure-list."
                 )
+            folders |= {FOLDER: beside}
             manifest = await restore(database.server, target, keys, folders, replace=replace, unsigned=unsigned)
         async with opened() as mnemon:
             await mnemon.projector.renew()
-            return manifest, mnemon.erasures_repeated
+            packed = CheckpointFiles(settings.home, RESTORED)
+            gone = await unknown_tenants(mnemon)
+            partitions = await go_on_after_restore(
+                mnemon.database, mnemon.integrity, packed, [] if gone.is_shared else gone.tenants
+            )
+            shutil.rmtree(beside, ignore_errors=True)
+            return manifest, mnemon.erasures_repeated, partitions
 
     with backup_from(file) as target:
-        manifest, repeated = run_async(work(target))
+        manifest, repeated, partitions = run_async(work(target))
     again = f" {counted(repeated, 'erasure')} since then done again." if repeated else ""
-    show(
-        _result(file if file.startswith(SCHEME) else target, manifest) | {"erasures_repeated": repeated},
-        as_json,
-        lambda: say(
+
+    def human() -> None:
+        say(
             f"Restored {len(manifest.tables)} tables and {manifest.files} files as of {manifest.taken_at}; "
             f"every row and every byte matches.{again}"
-        ),
-    )
+        )
+        for one in partitions:
+            say(_resumed(one))
+
+    found = {"erasures_repeated": repeated, "partitions": [_partition(one) for one in partitions]}
+    show(_result(file if file.startswith(SCHEME) else target, manifest) | found, as_json, human)
 
 
 def _result(file: Path | str, manifest: Manifest) -> dict[str, Any]:
     return {"file": str(file), **asdict(manifest)}
+
+
+def checkpoint_folder(settings: Settings) -> dict[str, Path]:
+    """Beside the files of documents: without what was signed, a log in another home could not be held against it."""
+    home = home_of(settings)
+    return {} if isinstance(home, SharedHome) else {FOLDER: home / FOLDER}
+
+
+def _partition(one: RestoredPartition) -> dict[str, Any]:
+    return {**asdict(one), "tenant": str(one.tenant), "given_up": one.given_up}
+
+
+def _resumed(one: RestoredPartition) -> str:
+    where = f"The log {one.legal_entity} of tenant {one.tenant}"
+    if one.refused:
+        return f"{where} is restored but not signed: {one.refused}"
+    if not one.given_up:
+        return f"{where} goes on from event {one.sequence} and is signed."
+    gone = f"{counted(one.given_up, 'event')} after it {'is' if one.given_up == 1 else 'are'} given up"
+    return f"{where} goes on from event {one.sequence}: {gone}, which it says itself, and it is signed."

@@ -6,7 +6,7 @@ from mnemon.cli.binding.bind import command
 from mnemon.cli.output import console, say, table
 from mnemon.operations import Differs
 from mnemon.work import operations
-from mnemon.work.jobs import JobDetail
+from mnemon.work.jobs import JobDetail, WorkerState
 
 app = typer.Typer(help="Jobs: what waits, runs and failed, of all tenants.", no_args_is_help=True)
 A_SCREEN = {"limit": Differs("A person reads a screen at a time.", default=50)}
@@ -42,6 +42,10 @@ def print_job(job: JobDetail) -> None:
         say(f"  attempt {error['attempt']} at {error['at']}: {error['code']} {error['message']}")
 
 
+def _state_of(worker: WorkerState) -> str:
+    return "at work" if worker.alive else "stopped" if worker.stopped else "gone without a word"
+
+
 def print_stats(found: operations.JobStats) -> None:
     rows = [
         (one.kind, one.waiting, one.delayed, one.running, one.dead, f"{one.oldest_waiting_seconds:.0f} s")
@@ -49,8 +53,8 @@ def print_stats(found: operations.JobStats) -> None:
     ]
     table(["Kind", "Waiting", "Delayed", "Running", "Failed", "Oldest waits"], rows, "No unfinished jobs.")
     console.print()
-    states = [(one.worker_id, one.slots, "yes" if one.alive else "no", one.heartbeat_at) for one in found.workers]
-    table(["Worker", "Slots", "Alive", "Last heartbeat"], states, "No workers: start one with `mnemon work`.")
+    states = [(one.worker_id, one.slots, _state_of(one), one.heartbeat_at) for one in found.workers]
+    table(["Worker", "Slots", "State", "Last heartbeat"], states, "No workers: start one with `mnemon work`.")
 
 
 command(

@@ -35,6 +35,8 @@ def shown_span(number: int) -> Place:
         kept: list[Place] = orjson.loads((load_settings().home / FILE).read_bytes())
     except (OSError, orjson.JSONDecodeError):
         raise InvalidRequest("Nothing was shown yet: ask or search first, then open a number of it.") from None
+    if not kept:
+        raise InvalidRequest("The last answer or search showed nothing that could be opened: ask or search again.")
     if not 1 <= number <= len(kept):
         raise InvalidRequest(f"The last answer has no number {number}: it shows 1 to {len(kept)}.", number=number)
     place = kept[number - 1]

@@ -28,6 +28,8 @@ def login(url: Url, as_json: Json = False) -> None:
     """
     address, _, secret = url.partition("#")
     server = address_of(address)
+    if not secret:
+        run_async(_is_there(server))
     me = run_async(_by_link(server, secret) if secret else _by_token(server, _asked_token()))
     told = {"server": server, "user": me.email, "tenant": me.tenant, "role": str(me.role)}
     show(told, as_json, lambda: _tell(server, me))
@@ -47,6 +49,12 @@ def logout(url: Url, as_json: Json = False) -> None:
     keep_token(settings.home, server, None)
     said = f"The token for {server} is forgotten here. Revoke it on your account page there: {server}/account"
     show({"server": server}, as_json, lambda: say(said))
+
+
+async def _is_there(server: str) -> None:
+    """Before anybody looks for a token: whether something answers at this address."""
+    async with RemoteCalls(server) as stranger:
+        await stranger.send("GET", "/health", again=False, taken=range(100, 600))
 
 
 async def _by_link(server: str, secret: str) -> account.Me:

@@ -65,6 +65,8 @@ def print_whole(event: outputs.WholeEvent) -> None:
 
 
 def print_listed(listed: outputs.EventsOfRevision) -> None:
+    if not listed.is_latest:
+        say("This version is served no more: no search and no answer uses it.", "dim")
     for event in listed.events:
         print_event(event)
     if listed.next_cursor:
@@ -172,7 +174,7 @@ command(
     alternatives=[
         Alternative(
             operation=operations.search, when=lambda given: not any(given[one] for one in OF_ONE), human=print_found,
-            differences=ALL_OF_THEM,
+            differences=ALL_OF_THEM, listed="events",
         )
     ],
 )  # fmt: skip

@@ -1,5 +1,6 @@
 """`mnemon verify`: check everything, of one tenant or of all, and say what was changed."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
@@ -8,11 +9,11 @@ import typer
 
 from mnemon.cli.context import OPERATOR, on_its_own, opened, run_async
 from mnemon.cli.output import Json, complaints, counted, say, show, table
-from mnemon.identity.tenant_moves import moves
 from mnemon.identity.tenants import all_tenants, tenant_by_slug
 
 if TYPE_CHECKING:
     from mnemon.verification.run import VerificationReport
+    from mnemon.verification.unknown_tenants import UnknownTenants
 
 
 @on_its_own("It looks at keys, files and all tenants of this machine.")
@@ -34,8 +35,9 @@ def verify(
     """
     # Loads every capability, which `--help` does without.
     from mnemon.verification.run import verify_everything
+    from mnemon.verification.unknown_tenants import unknown_tenants
 
-    async def work() -> "tuple[dict[str, VerificationReport], list[UUID], bool]":
+    async def work() -> "tuple[dict[str, VerificationReport], UnknownTenants]":
         async with opened() as mnemon:
             chosen = [await tenant_by_slug(mnemon.database, tenant)] if tenant else await all_tenants(mnemon.database)
             done = {}
@@ -44,22 +46,18 @@ def verify(
                     mnemon, one.tenant_id, complete=not new, actor=OPERATOR,
                     progress=partial(_say_part, one.slug),
                 )  # fmt: skip
-            known = {one.tenant_id for one in await all_tenants(mnemon.database)}
-            known |= {row["tenant_id"] for row in await moves(mnemon.database)}
-            strangers = [one for one in mnemon.integrity.checkpoints.tenants() if one not in known]
-            # A home that several databases share has the checkpoints of them all.
-            return done, strangers, bool(strangers and await mnemon.privacy.other_databases())
+            return done, await unknown_tenants(mnemon)
 
-    done, strangers, is_shared = run_async(work())
-    lost = [] if is_shared else strangers
+    done, unknown = run_async(work())
+    lost = [] if unknown.is_shared else unknown.tenants
     intact = not lost and all(report.intact for report in done.values())
     result = {
         "intact": intact,
         "tenants": {slug: report.as_json() for slug, report in done.items()},
         "lost_tenants": [str(one) for one in lost],
-        "tenants_elsewhere": [str(one) for one in strangers] if is_shared else [],
+        "tenants_elsewhere": [str(one) for one in unknown.tenants] if unknown.is_shared else [],
     }
-    show(result, wants_json, lambda: describe(done, lost, strangers if is_shared else []))
+    show(result, wants_json, lambda: describe(done, lost, unknown.tenants if unknown.is_shared else []))
     if not intact:
         raise typer.Exit(1)
 
@@ -69,7 +67,7 @@ def _say_part(slug: str, part: str) -> None:
         complaints.print(f"{slug}: {part} …", style="dim")
 
 
-def describe(done: "dict[str, VerificationReport]", lost: list[UUID], elsewhere: list[UUID]) -> None:
+def describe(done: "dict[str, VerificationReport]", lost: Sequence[UUID], elsewhere: Sequence[UUID]) -> None:
     for slug, report in done.items():
         checked = ", ".join(f"{one.part} {one.checked:,}" for one in report.checks)
         if report.intact:

@@ -9,4 +9,5 @@
 7. `servers`    which servers a person has logged in to, and their tokens
 8. `reading`    sees that files which were taken in are read
 9. `roots`      the last root of a log that was seen, and whether a newer one has grown out of it
+10. `named`     operations by their names, and inputs by their fields
 """

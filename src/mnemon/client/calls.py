@@ -4,8 +4,8 @@ import asyncio
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from types import MappingProxyType, TracebackType
+from typing import Any, Self, TypeVar, overload
 from uuid import UUID
 
 from pydantic import BaseModel
@@ -14,6 +14,7 @@ from mnemon.ask import operations as asking
 from mnemon.ask.hits import PassageHit
 from mnemon.ask.outputs import Answered
 from mnemon.client.embedded import EmbeddedCalls
+from mnemon.client.named import input_of, operation_of
 from mnemon.client.remote import RemoteCalls
 from mnemon.client.roots import KeptRoot, Roots, first_root, grown_root, refused_proof
 from mnemon.documents import operations as documents
@@ -21,7 +22,7 @@ from mnemon.documents.inputs import RunAsked
 from mnemon.documents.intake.file_address import file_address
 from mnemon.documents.intake.upload import FileTaken
 from mnemon.documents.states import RunStatus
-from mnemon.errors import MnemonError
+from mnemon.errors import InvalidRequest, MnemonError
 from mnemon.log.append.incoming import IncomingEvent
 from mnemon.log.errors import CheckpointRefused, NothingToAttest, SubscriptionNotFound
 from mnemon.log.events import MAIN
@@ -52,6 +53,16 @@ class ReadingFailed(MnemonError):
     status = 422
 
 
+def readable_file(file: str | Path) -> Path:
+    """The file, or a refusal in the words that the command has for it."""
+    path = Path(file).expanduser()
+    if path.is_dir():
+        raise InvalidRequest(f"{path} is a folder: add its files one by one, or run `mnemon add {path}`.")
+    if not path.is_file():
+        raise InvalidRequest(f"There is no file {path}: write its path from {Path.cwd()}, or the whole path.")
+    return path
+
+
 class AsyncMnemonClient:
     """Documents, questions, memory and the log of one tenant. Made by `connect_async`."""
 
@@ -71,9 +82,16 @@ class AsyncMnemonClient:
     ) -> None:
         await self._calls.__aexit__(kind, failure, trace)
 
-    async def call(self, operation: Operation[In, Out], asked: In) -> Out:
-        """Any declared operation, for what has no name here."""
-        answer = await self._calls.call(operation, asked)
+    @overload
+    async def call(self, operation: Operation[In, Out], asked: In | Mapping[str, Any]) -> Out: ...
+
+    @overload
+    async def call(self, operation: str, asked: Mapping[str, Any] = ...) -> Any: ...
+
+    async def call(self, operation: Any, asked: Any = MappingProxyType({})) -> Any:
+        """Any declared operation, by its name or itself, for what has no call of its own here."""
+        wanted = operation_of(operation)
+        answer = await self._calls.call(wanted, input_of(wanted, asked))
         if self._prove_reads:
             await self.verify_consistency()
         return answer
@@ -106,7 +124,7 @@ class AsyncMnemonClient:
         wait: bool = True,
     ) -> FileTaken:
         """Take in a file. It is known by its path: changed and added again, it is a new version of its document."""
-        path = Path(file).expanduser()
+        path = readable_file(file)
         server = self._calls.url if isinstance(self._calls, RemoteCalls) else None
         uri = source_uri or file_address(path, server)
         fields = {"title": title, "tags": list(tags) if tags else None, "source_uri": uri}

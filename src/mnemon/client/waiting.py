@@ -4,8 +4,8 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from types import MappingProxyType, TracebackType
+from typing import Any, Self, TypeVar, cast
 from uuid import UUID
 
 from mnemon.ask.hits import PassageHit
@@ -93,9 +93,11 @@ class MnemonClient:
         finally:
             self._run(close())
 
-    def call(self, operation: Operation[Any, Any], asked: Input) -> Any:
-        """Any declared operation, for what has no name here."""
-        return self._run(self._opened.call(operation, asked))
+    def call(
+        self, operation: Operation[Any, Any] | str, asked: Input | Mapping[str, Any] = MappingProxyType({})
+    ) -> Any:
+        """Any declared operation, by its name or itself, for what has no call of its own here."""
+        return self._run(self._opened.call(cast(Any, operation), cast(Any, asked)))
 
     def verify_consistency(self, since: KeptRoot | None = None, *, legal_entity: str = MAIN) -> KeptRoot:
         """Have it proven that the log still holds all that it held when its root was last seen."""

@@ -29,8 +29,8 @@ WITH owner AS (
 SELECT 'schema' AS kind, 'mnemon' AS name, {GRANTS.format(acl="coalesce(owner.acl, acldefault('n', owner.id))")} AS says
   FROM owner
 UNION ALL
-SELECT 'table', relname, format('%s security %s%s persistence %s owner %s options %s grants %s',
-       relkind, relrowsecurity, relforcerowsecurity, relpersistence, relowner = owner.id, reloptions,
+SELECT 'table', relname, format('%s security %s%s persistence %s owner %s options %s checks %s grants %s',
+       relkind, relrowsecurity, relforcerowsecurity, relpersistence, relowner = owner.id, reloptions, relchecks,
        {GRANTS.format(acl="coalesce(owner.relacl, acldefault('r', owner.id))")})
   FROM relation AS owner WHERE relkind IN ('r', 'p', 'v', 'm', 'f')
 UNION ALL
@@ -42,8 +42,8 @@ SELECT 'part', i.inhrelid::regclass::text, format('of %s %s', owner.relname, pg_
   FROM pg_inherits i JOIN relation AS owner ON owner.oid = i.inhparent JOIN pg_class c ON c.oid = i.inhrelid
  WHERE owner.relkind IN ('r', 'p')
 UNION ALL
-SELECT 'column', owner.relname || '.' || a.attname, format('%s %s%s%s%s default %s collation %s grants %s',
-       format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attidentity, a.attgenerated, a.attstorage,
+SELECT 'column', owner.relname || '.' || a.attname, format('%s %s%s%s%s default %s %s collation %s grants %s',
+       format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attidentity, a.attgenerated, a.attstorage, a.atthasdef,
        pg_get_expr(d.adbin, d.adrelid), a.attcollation::regcollation, {GRANTS.format(acl="a.attacl")})
   FROM relation AS owner JOIN pg_attribute a ON a.attrelid = owner.oid AND a.attnum > 0 AND NOT a.attisdropped
   LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
@@ -53,21 +53,27 @@ SELECT 'constraint', r.relname || '.' || c.conname, format('%s %s', pg_get_const
   FROM pg_constraint c JOIN relation r ON r.oid = c.conrelid
  WHERE c.contype <> 'n' AND (c.conparentid = 0 OR c.contype <> 'f')
 UNION ALL
-SELECT 'index', relname, format('%s valid %s ready %s', pg_get_indexdef(oid), indisvalid, indisready)
+SELECT 'index', relname,
+       format('%s valid %s ready %s live %s at once %s', pg_get_indexdef(oid), indisvalid, indisready, indislive,
+              indimmediate)
   FROM relation JOIN pg_index ON indexrelid = oid
 UNION ALL
-SELECT 'trigger', r.relname || '.' || t.tgname, format('%s %s', t.tgenabled, pg_get_triggerdef(t.oid))
+SELECT 'trigger', r.relname || '.' || t.tgname,
+       format('%s fires %s %s', t.tgenabled, r.relhastriggers, pg_get_triggerdef(t.oid))
   FROM pg_trigger t JOIN relation r ON r.oid = t.tgrelid WHERE NOT t.tgisinternal
 UNION ALL
 SELECT 'reference check', r.relname,
-       string_agg(t.tgenabled::text || ':' || t.tgtype, ' ' ORDER BY t.tgenabled::text, t.tgtype)
-  FROM pg_trigger t JOIN relation r ON r.oid = t.tgrelid WHERE t.tgisinternal GROUP BY r.relname
+       string_agg(one, ' ' ORDER BY one COLLATE "C")
+  FROM pg_trigger t JOIN relation r ON r.oid = t.tgrelid
+ CROSS JOIN format('%s:%s:%s:%s', t.tgenabled, t.tgtype, t.tgfoid::regproc, r.relhastriggers) AS one
+ WHERE t.tgisinternal GROUP BY r.relname
 UNION ALL
 SELECT 'policy', r.relname || '.' || p.polname, format('%s %s %s using %s check %s', p.polcmd, p.polpermissive,
        p.polroles::regrole[], pg_get_expr(p.polqual, p.polrelid), pg_get_expr(p.polwithcheck, p.polrelid))
   FROM pg_policy p JOIN relation r ON r.oid = p.polrelid
 UNION ALL
-SELECT 'rule', r.relname || '.' || w.rulename, format('%s %s', w.ev_enabled, pg_get_ruledef(w.oid))
+SELECT 'rule', r.relname || '.' || w.rulename,
+       format('%s heeded %s %s', w.ev_enabled, r.relhasrules, pg_get_ruledef(w.oid))
   FROM pg_rewrite w JOIN relation r ON r.oid = w.ev_class
 UNION ALL
 SELECT 'function', p.oid::regprocedure::text, format('owner %s grants %s %s', p.proowner = owner.id,
@@ -80,18 +86,41 @@ SELECT DISTINCT o.type, o.identity, 'there'
  WHERE d.classid <> 'pg_class'::regclass
    AND NOT EXISTS (SELECT FROM pg_proc p WHERE d.classid = 'pg_proc'::regclass AND p.oid = d.objid AND p.prokind <> 'a')
 """
-# What beside the schema takes its guards away: settings for everyone who connects, roles that no guard holds, grants
-# that are to come, ways around the policies, and whatever would change how the statements of this program are read.
-NOT_OF_AN_EXTENSION = """NOT EXISTS (SELECT FROM pg_depend d
-                    WHERE d.classid = {catalogue}::regclass AND d.objid = {oid} AND d.deptype = 'e')"""
+# What was put into an extension after it was made is not of it.
+OF_EXTENSIONS = """pg_depend d JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND e.oid = d.refobjid
+                   AND d.deptype = 'e'"""
+NOT_OF_AN_EXTENSION = (
+    f"NOT EXISTS (SELECT FROM {OF_EXTENSIONS} WHERE age(d.xmin) >= age(e.xmin) "
+    "AND d.classid = {catalogue}::regclass AND d.objid = {oid})"
+)
 FIRST_OWN_OID = 16384  # PostgreSQL's own objects have lower numbers
 OF_POSTGRESQL = "{oid} < 16384 AND " + NOT_OF_AN_EXTENSION
 # Its own rows are as old as the empty database that every server is made with last of all.
 REWRITTEN = "age({row}.xmin) < (SELECT age(t.xmin) FROM pg_database t WHERE t.datname = 'template0')"
+# Of these nothing is granted: catalogue, the number of the row, what says whose it is, its kind and name.
+NEVER_REWRITTEN = (
+    ("pg_aggregate", "aggfnoid", "pg_proc", "aggfnoid", "aggregate", "x.aggfnoid::regprocedure"),
+    ("pg_rewrite", "oid", "pg_class", "ev_class", "rule", "format('%s of %s', x.rulename, x.ev_class::regclass)"),
+    ("pg_ts_dict", "oid", "pg_ts_dict", "oid", "text search dictionary", "x.dictname"),
+    ("pg_am", "oid", "pg_am", "oid", "access method", "x.amname"),
+    ("pg_opclass", "oid", "pg_opclass", "oid", "operator class", "x.opcname"),
+    ("pg_amop", "oid", "pg_opfamily", "amopfamily", "operator of an index", "x.amopopr::regoperator"),
+    ("pg_amproc", "oid", "pg_opfamily", "amprocfamily", "function of an index", "x.amproc::regprocedure"),
+)
+REWRITTEN_ROWS = "".join(
+    f"""
+UNION ALL
+SELECT '{kind}', ({name})::text, 'of PostgreSQL, changed' FROM {catalogue} x
+ WHERE x.{number} < {FIRST_OWN_OID} AND {REWRITTEN.format(row="x")}
+   AND {NOT_OF_AN_EXTENSION.format(catalogue=f"'{whose}'", oid=f"x.{whose_number}")}"""
+    for catalogue, number, whose, whose_number, kind, name in NEVER_REWRITTEN
+)
+# What beside the schema takes its guards away: settings for everyone who connects, roles that no guard holds, grants
+# that are to come, ways around the policies, and whatever would change how the statements of this program are read.
 OUTSIDE = f"""
 SELECT 'setting' AS kind, format('%s of %s', setting, coalesce(r.rolname, 'the database')) AS name, 'set' AS says
   FROM pg_db_role_setting s LEFT JOIN pg_roles r ON r.oid = s.setrole CROSS JOIN unnest(s.setconfig) AS setting
- WHERE setting ~ '^(session_replication_role|row_security|search_path|role|session_preload_libraries|mnemon\\.'
+ WHERE setting ~* '^(session_replication_role|row_security|search_path|role|session_preload_libraries|mnemon\\.'
                  '|local_preload_libraries|synchronous_commit|transform_null_equals|array_nulls|plpgsql\\.'
                  '|default_transaction_|standard_conforming_strings|dynamic_library_path|event_triggers)'
    AND s.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
@@ -149,9 +178,11 @@ SELECT 'text search', m.mapcfg::regconfig::text, 'changed' FROM pg_ts_config_map
  WHERE m.mapcfg < {FIRST_OWN_OID} AND {REWRITTEN.format(row="m")}
 UNION ALL
 SELECT 'function', p.oid::regprocedure::text, 'of an extension, replaced'
-  FROM pg_depend d JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid AND p.proacl IS NULL
-  JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND e.oid = d.refobjid
- WHERE d.deptype = 'e' AND age(p.xmin) < age(e.xmin)
+  FROM {OF_EXTENSIONS} JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid AND p.proacl IS NULL
+ WHERE age(p.xmin) < age(e.xmin)
+UNION ALL
+SELECT 'part of extension', format('%s: %s', e.extname, pg_describe_object(d.classid, d.objid, d.objsubid)), 'put there'
+  FROM {OF_EXTENSIONS} WHERE age(d.xmin) < age(e.xmin)
 UNION ALL
 SELECT 'subscription', subname, 'writes here, past the triggers' FROM pg_subscription
  WHERE subdbid = (SELECT oid FROM pg_database WHERE datname = current_database())
@@ -182,6 +213,7 @@ SELECT 'role', format('%s in %s', m.member::regrole, m.roleid::regrole), 'member
     OR m.roleid IN (n.nspowner, '{APP_ROLE}'::regrole) AND m.member <> n.nspowner AND NOT r.rolsuper
        AND (coalesce(to_jsonb(m) ->> 'inherit_option', 'true') = 'true'
             OR coalesce(to_jsonb(m) ->> 'set_option', 'true') = 'true')
+{REWRITTEN_ROWS}
 """
 SET_ASIDE = "ALTER SCHEMA mnemon RENAME TO mnemon_as_it_is"
 # Partitions are made as tenants come; each looks like the one that is made for comparison.
@@ -191,7 +223,7 @@ BOUND = re.compile(r"\(partition_id = \d+\)|FOR VALUES IN \('?\d+'?\)")
 OF_A_MODEL = re.compile(
     r"CREATE INDEX (\w+_vectors)_near_[0-9a-f]{10} ON mnemon\.\1 USING hnsw "
     r"\(\(\(embedding\)::(\w+\.)?halfvec\(\d+\)\) (\w+\.)?halfvec_cosine_ops\) "
-    r"WHERE \(model_id = '[^']*'::text\) valid \w ready \w"
+    r"WHERE \(model_id = '[^']*'::text\) valid \w ready \w live \w at once \w"
 )
 
 Listing = dict[tuple[str, str], str]

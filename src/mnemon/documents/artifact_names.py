@@ -16,7 +16,8 @@ SHOWN = 16
 ADDRESS = "artifact://"
 # Between an address and the person whose document it is there, where another's at the same address is not for them.
 OF = "#of="
-_HASH = re.compile(r"sha256:([0-9a-f]{64})")
+# Of a file; of a message, which has none, its text's with a word before it.
+_HASH = re.compile(r"(?:\w+:)?sha256:([0-9a-f]{64})")
 _BEGUN_ID = re.compile(r"uid_([0-9a-f]{16})")
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 

@@ -30,7 +30,8 @@ SELECT world_id, branch, emo_id, emo_type, content, tags, facets, deleted, updat
 """
 MESSAGES = """
 SELECT message_key AS message, list_name, subject, date FROM mnemon.mail_messages
- WHERE tenant_id = mnemon.current_tenant() AND sender_email = ANY (%(addresses)s) AND purged_at IS NULL
+ WHERE tenant_id = mnemon.current_tenant() AND purged_at IS NULL
+   AND (sender_email = ANY (%(addresses)s) OR lower(sender_name) = ANY (%(names)s))
    AND (%(everything)s OR mnemon.may_read(readers))
  ORDER BY date DESC NULLS LAST, message_key LIMIT %(limit)s
 """
@@ -60,7 +61,7 @@ class OwnMemory(Output):
 
 
 class OwnMessage(Output):
-    """A message of a mailing list from one of their addresses."""
+    """A message of a mailing list from one of their addresses, or under one of their names."""
 
     message: str
     list_name: str
@@ -79,11 +80,12 @@ class Belongings(Output):
 
 
 async def belongings_of(
-    tx: Connection, ids: Sequence[str], addresses: Sequence[str], *, everything: bool
+    tx: Connection, ids: Sequence[str], addresses: Sequence[str], names: Sequence[str], *, everything: bool
 ) -> Belongings:
     """As far as the reader of the transaction may see them, or `everything`."""
     values = {
-        "ids": list(ids), "addresses": [one.lower() for one in addresses], "everything": everything, "limit": MOST
+        "ids": list(ids), "addresses": [one.lower() for one in addresses], "names": [one.lower() for one in names],
+        "everything": everything, "limit": MOST,
     }  # fmt: skip
     documents = tx.cursor(row_factory=class_row(OwnDocument))
     memory = tx.cursor(row_factory=class_row(OwnMemory))

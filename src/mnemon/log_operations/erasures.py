@@ -115,7 +115,7 @@ async def data(mnemon: Parts, caller: Caller, asked: SubjectAsked) -> PersonalDa
 
 
 @operation(
-    "erasures.request", Action.MANAGE_PRIVACY, errors=(NotFound,), absent=NO_TOOLS,
+    "erasures.request", Action.MANAGE_PRIVACY, errors=(NotFound, Conflict), absent=NO_TOOLS,
     example={"subject_id": "customer-17", "reason": "subject_request", "reference": "DSR-17"},
 )  # fmt: skip
 async def request(mnemon: Parts, caller: Caller, asked: ErasureWanted) -> Erasure:

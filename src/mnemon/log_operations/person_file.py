@@ -76,7 +76,7 @@ class PersonFile(Output):
     statements: list[EventOut] = Field(description="Semantic events that name them, with the words that prove each.")
     documents: list[OwnDocument] = Field(description="Documents that they brought, the newest first.")
     memory: list[OwnMemory] = Field(description="Memory objects that are theirs, whomever they are about.")
-    messages: list[OwnMessage] = Field(description="Messages of mailing lists from their addresses.")
+    messages: list[OwnMessage] = Field(description="Messages from their addresses, or under their names.")
     complete: bool = Field(description="False if there is more of something than one file holds.")
 
 
@@ -104,19 +104,25 @@ async def person_file(mnemon: Parts, caller: Caller, asked: PersonFileAsked) -> 
         async for one in shown_data(mnemon, caller, subject)
     ]  # fmt: skip
     addresses += [one for one in asked.names if "@" in one]
+    names = list(dict.fromkeys([*asked.names, *([account.name] if account else [])]))
     async with mnemon.database.transaction(caller.tenant_id) as tx:
         await read_as(tx, Reader.of(caller.actor))
-        theirs = await belongings_of(tx, actors, addresses, everything=caller.principal is None)
-    is_held = account or acts or values or theirs.documents or theirs.memory
+        theirs = await belongings_of(tx, actors, addresses, names, everything=caller.principal is None)
+    statements, complete = await _statements(mnemon, caller, names)
+    is_held = account or acts or values or statements or theirs.documents or theirs.memory or theirs.messages
     if not is_held and not await _was_known(mnemon, caller.tenant_id, subject):
-        raise NotFound(f"Nothing is held about {subject!r}: see `mnemon privacy subjects`.", subject_id=subject)
-    names = dict.fromkeys([*asked.names, *([account.name] if account else [])])
-    statements, complete = await _statements(mnemon, caller, list(names))
+        raise NotFound(_not_held(subject, asked.names), subject_id=subject)
     return PersonFile(
         subject_id=subject, made_at=datetime.now(UTC), account=account, tokens=tokens, values=values,
         acts=sorted(acts, key=lambda act: act.recorded_at), statements=statements, documents=theirs.documents,
         memory=theirs.memory, messages=theirs.messages, complete=complete and theirs.complete,
     )  # fmt: skip
+
+
+def _not_held(subject: str, names: Sequence[str]) -> str:
+    if not names:
+        return f"Nothing is held about {subject!r}: see `mnemon privacy subjects`, or give a name they are written by."
+    return f"Nothing is held about {subject!r}, nor about who is written as {' or '.join(map(repr, names))}."
 
 
 def _whose(caller: Caller, subject: str | None) -> str:

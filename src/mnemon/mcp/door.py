@@ -19,7 +19,7 @@ from mnemon.identity.roles import Action, Principal, authorise
 from mnemon.mcp.caller import AgentCaller, QuestionToPerson
 from mnemon.mcp.links import Linked
 from mnemon.mcp.refusals import as_mnemon_error, failed
-from mnemon.mcp.schemas import drop_titles, shorten_optional, spare_bounds
+from mnemon.mcp.schemas import drop_titles, shorten_optional, spare_bounds, spare_rare
 from mnemon.operations import Bound, Output, as_json
 from mnemon.telemetry import bind, counter
 
@@ -94,6 +94,7 @@ class AgentDoor:
                 shorten_optional(tool.parameters)
                 if self.profile == "core":
                     spare_bounds(tool.parameters)
+                    spare_rare(tool.parameters)
                 self.offered.append(Offered(tool.name, action, core, bound))
             return function
 

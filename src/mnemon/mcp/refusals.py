@@ -7,7 +7,7 @@ from mcp_types import CallToolResult, TextContent
 from pydantic import ValidationError
 
 from mnemon.errors import DatabaseUnavailable, InvalidRequest, MnemonError, NotFound
-from mnemon.problems import plain_problem
+from mnemon.problems import KIND_OF_ID, plain_problem
 from mnemon.telemetry import logger
 
 log = logger(__name__)
@@ -52,7 +52,8 @@ def invalid_arguments(tool: str, failure: ValidationError) -> InvalidArguments:
         for one in failure.errors(include_url=False, include_input=False)[:MOST_PROBLEMS]
     ]
     first = problems[0]
-    return InvalidArguments(f"{tool}: {first['field']}: {first['problem']}", problems=problems)
+    shown = "; results of a search have them" if KIND_OF_ID in first["problem"] else ""
+    return InvalidArguments(f"{tool}: {first['field']}: {first['problem']}{shown}", problems=problems)
 
 
 def unknown_arguments(tool: str, given: set[str], known: list[str]) -> InvalidArguments:

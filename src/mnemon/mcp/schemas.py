@@ -7,6 +7,13 @@ NAMED = ("properties", "$defs")
 LISTED = ("anyOf", "allOf", "oneOf", "prefixItems")
 SINGLE = ("items", "additionalProperties")
 
+# What agents hardly ever give, of the tools in the short list; the full list takes it. Documents are named by their
+# uid here, and how an answer was weighed is for those who build on it.
+RARE = frozenset({
+    "all_revisions", "doc_id", "doc_version_id", "due_to", "explain", "include_evidence", "kind", "known_at",
+    "media_type", "source_system",
+})  # fmt: skip
+
 
 def drop_titles(schema: dict[str, Any]) -> None:
     """The titles that pydantic makes only repeat the names, in every conversation that lists the tools."""
@@ -30,7 +37,14 @@ def shorten_optional(schema: dict[str, Any]) -> None:
 def spare_bounds(schema: dict[str, Any]) -> None:
     """Lengths and examples that hardly any call comes near: they hold all the same, and a refusal tells them."""
     for one in schema.get("properties", {}).values():
-        for name in ("examples", "maxItems", "maxLength", "minLength"):
+        for name in ("examples", "maxItems", "maxLength", "maximum", "minLength", "minimum", "pattern"):
             one.pop(name, None)
         if isinstance(one.get("items"), dict):
             one["items"].pop("maxLength", None)
+
+
+def spare_rare(schema: dict[str, Any]) -> None:
+    """A tool of the short list takes what is asked for often, and refuses the rest by its name."""
+    fields, required = schema.get("properties", {}), schema.get("required", ())
+    for name in [name for name in fields if name in RARE and name not in required]:
+        del fields[name]

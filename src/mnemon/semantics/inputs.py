@@ -1,13 +1,13 @@
 """What can be asked of semantic events: a field that is added here is a filter on every door."""
 
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from mnemon.documents.inputs import ArtifactUid, RevisionId
-from mnemon.inputs import Cursor, Day, FirstMoment, LastMoment, Maybe, PastMoment
+from mnemon.inputs import Cursor, Day, FirstMoment, LastMoment, Maybe, PastMoment, checked_order
 from mnemon.operations import Input
 from mnemon.semantics.semantic_event import Category, CommitmentKind
 
@@ -74,6 +74,11 @@ class EventFilters(Input):
         description="What was known at this day or moment, from the revisions that were served and read then.",
     )
     all_revisions: bool = Field(False, title="Old revisions too", description="Also revisions no longer served.")
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        checked_order(self.time_from, self.time_to)
+        return self
 
     def applied(self) -> dict[str, Any]:
         """Those that are set, as they were asked."""

@@ -1,4 +1,7 @@
-"""Files against their names, texts against their hashes, chunks against their texts."""
+"""Files against their names, texts against their hashes, chunks against their texts.
+
+Each word of a file is in a chunk. Of a mail, which has no file, what its writer quotes is in none.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -14,13 +17,28 @@ SELECT content_hash, min(doc_version_id::text) AS revision FROM mnemon.document_
         OR abs(hashtextextended(content_hash, 0) %% %(nights)s) = %(number)s)
  GROUP BY content_hash ORDER BY content_hash LIMIT 200
 """
-# In one statement per page, in the database: texts do not travel.
-TEXTS = """
-SELECT r.doc_version_id, t.doc_version_id IS NULL AS missing,
+# In one statement per page, in the database: texts do not travel. But for long ones, since to find a place in a text
+# the database goes through it from its beginning, each time.
+LONG = 50_000
+TEXTS = f"""
+SELECT r.doc_version_id, t.doc_version_id IS NULL AS missing, octet_length(t.text) > {LONG} AS long,
+       r.content_hash LIKE 'sha256:%%' AS whole,
        'sha256:' || encode(sha256(convert_to(t.text, 'UTF8')), 'hex') = r.text_hash AS same,
-       (SELECT count(*) FROM mnemon.chunks c
-         WHERE c.tenant_id = r.tenant_id AND c.doc_version_id = r.doc_version_id
-           AND c.text IS DISTINCT FROM substr(t.text, c.start_offset + 1, c.end_offset - c.start_offset)) AS changed,
+       CASE WHEN octet_length(t.text) <= {LONG} THEN (
+           SELECT count(*) FROM mnemon.chunks c
+            WHERE c.tenant_id = r.tenant_id AND c.doc_version_id = r.doc_version_id
+              AND c.text IS DISTINCT FROM substr(t.text, c.start_offset + 1, c.end_offset - c.start_offset))
+       END AS changed,
+       CASE WHEN octet_length(t.text) <= {LONG} THEN (
+           SELECT array_agg(substr(t.text, gap.upto + 1, gap.start - gap.upto))
+             FROM (SELECT place.start, coalesce(max(place.stop) OVER (
+                              ORDER BY place.start, place.stop ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                          ), 0) AS upto
+                     FROM (SELECT c.start_offset, c.end_offset FROM mnemon.chunks c
+                            WHERE c.tenant_id = r.tenant_id AND c.doc_version_id = r.doc_version_id
+                           UNION ALL SELECT length(t.text), length(t.text)) AS place (start, stop)) AS gap
+            WHERE gap.start > gap.upto)
+       END AS left_out,
        (SELECT count(*) FROM mnemon.chunks c
          WHERE c.tenant_id = r.tenant_id AND c.doc_version_id = r.doc_version_id) AS chunks,
        (SELECT count(*) FROM mnemon.chunks c
@@ -43,12 +61,21 @@ SELECT DISTINCT doc_version_id FROM mnemon.chunks c WHERE tenant_id = %(tenant)s
 """
 
 
+TEXT = "SELECT text FROM mnemon.revision_texts WHERE tenant_id = %s AND doc_version_id = %s"
+PASSAGES = """
+SELECT start_offset, end_offset, text FROM mnemon.chunks
+ WHERE tenant_id = %s AND doc_version_id = %s ORDER BY start_offset, end_offset
+"""
+
+
 async def check_content(task: VerifyTask, report: CheckReport) -> None:
     async for row in _pages(task, FILES, "content_hash", ""):
         report.checked += 1
         await _check_file(task, report, row["content_hash"], row["revision"])
     async for row in _pages(task, TEXTS, "doc_version_id", UUID(int=0)):
         report.checked += 1
+        if row["long"]:
+            row |= await _compared(task, row["doc_version_id"])
         _check_text(report, row)
     async with task.parts.database.transaction(task.tenant) as tx:
         for row in await (await tx.execute(STRAYS, {"tenant": task.tenant})).fetchall():
@@ -64,6 +91,22 @@ async def _check_file(task: VerifyTask, report: CheckReport, content_hash: str, 
         report.find(f"file {content_hash}", f"The file of revision {revision} was changed.")
 
 
+async def _compared(task: VerifyTask, revision: UUID) -> dict[str, Any]:
+    """How many passages of a long text are not what it says there, and what of it is in none."""
+    changed, left_out, upto = 0, [], 0
+    async with task.parts.database.transaction(task.tenant) as tx:
+        found = await (await tx.execute(TEXT, (task.tenant, revision))).fetchone()
+        text = found["text"] if found else ""
+        async with tx.cursor(name="passages") as cursor:
+            await cursor.execute(PASSAGES, (task.tenant, revision))
+            async for row in cursor:
+                start, end = row["start_offset"], row["end_offset"]
+                changed += text[start:end] != row["text"]
+                left_out.append(text[upto:start])
+                upto = max(upto, end)
+    return {"changed": changed, "left_out": [*left_out, text[upto:]]}
+
+
 def _check_text(report: CheckReport, row: dict[str, Any]) -> None:
     where = f"revision {row['doc_version_id']}"
     if row["missing"]:
@@ -72,6 +115,8 @@ def _check_text(report: CheckReport, row: dict[str, Any]) -> None:
         report.find(where, "Its text is not the one that was hashed when it was read.")
     elif row["changed"]:
         report.find(where, f"{row['changed']} of its chunks are not what its text says there.")
+    if row["whole"] and any(one and not one.isspace() for one in row["left_out"] or ()):
+        report.find(where, "Words of it are in none of its chunks: no search finds them.")
     if row["strayed"]:
         report.find(where, f"{row['strayed']} of its chunks are not the document's, or not searched as it is.")
     if row["chunk_count"] is not None and row["chunk_count"] != row["chunks"]:

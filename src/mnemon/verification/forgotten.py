@@ -24,8 +24,10 @@ REDACTIONS = """
 SELECT attested_by, event_id, requested_by, decided_by FROM mnemon.redaction_requests
  WHERE tenant_id = %s AND attested_by IS NOT NULL
 """
+# Everybody has a first key; later ones are for those who were erased and came back.
 LIVING = """
-SELECT subject_id FROM mnemon.subject_keys WHERE tenant_id = %s AND subject_id = ANY(%s) AND wrapped_key IS NOT NULL
+SELECT subject_id, generation FROM mnemon.subject_keys
+ WHERE tenant_id = %s AND (generation <> 1 OR subject_id = ANY(%s)) AND wrapped_key IS NOT NULL
 """
 KEYLESS = """
 SELECT DISTINCT subject_id FROM mnemon.event_subjects s WHERE tenant_id = %s AND NOT EXISTS (
@@ -63,6 +65,7 @@ KINDS = (
 async def check_forgotten(task: VerifyTask, report: CheckReport, names: Sequence[str]) -> None:
     told = await _told(task, names)
     await _check_erasures(task, report, told, names)
+    await _check_generations(task, report, told, names)
     await _check_redactions(task, report, told)
     await _check_destroyed(task, report, told)
     await _check_keys(task, report)
@@ -92,12 +95,41 @@ async def _check_erasures(
         report.find(
             f"erasure {one}", "Its record and the log do not agree: whether, whom, by whom, why, and what was done."
         )
-    readmitted = {event.data["subject_id"] for event in told[privacy.SUBJECT_READMITTED.type]}
-    gone = [row["subject_id"] for row in erased.values() if row["subject_id"] not in readmitted]
-    for row in await rows_of(task, LIVING, gone):
-        report.find(f"person {row['subject_id']}", "They were erased, and have a key again that no event tells of.")
     for row in await rows_of(task, KEYLESS):
         report.find(f"person {row['subject_id']}", "Their key is gone, and no erasure tells why.")
+
+
+async def _check_generations(
+    task: VerifyTask, report: CheckReport, told: dict[str, list[Event]], names: Sequence[str]
+) -> None:
+    """Who was erased has no key, who came back the next one, and everybody else their first."""
+    found = await _wrong_generations(task, told)
+    if found:  # as above
+        again = await _wrong_generations(task, await _told(task, names))
+        found = {subject: what for subject, what in found.items() if subject in again}
+    for subject, what in sorted(found.items()):
+        report.find(f"person {subject}", what)
+
+
+async def _wrong_generations(task: VerifyTask, told: dict[str, list[Event]]) -> dict[str, str]:
+    due: dict[str, int | None] = {}
+    kinds = (privacy.SUBJECT_ERASED, privacy.ERASURE_REPEATED, privacy.SUBJECT_READMITTED)
+    for event in sorted((one for kind in kinds for one in told[kind.type]), key=lambda one: one.sequence):
+        came_back = event.type == privacy.SUBJECT_READMITTED.type
+        due[event.data["subject_id"]] = event.data["generation"] if came_back else None
+    living: dict[str, set[int]] = {}
+    for row in await rows_of(task, LIVING, list(due)):
+        living.setdefault(row["subject_id"], set()).add(row["generation"])
+    found = {}
+    for subject in due.keys() | living.keys():
+        wanted, there = due.get(subject, 1), living.get(subject, set())
+        if wanted is None and there:
+            found[subject] = "They were erased, and have a key again that no event tells of."
+        elif wanted is not None and subject in due and wanted not in there:
+            found[subject] = "They came back, and the key that they got is gone: no erasure tells why."
+        elif there - {wanted}:
+            found[subject] = "Their key is said to be a later one than any event tells of: what it sealed is not found."
+    return found
 
 
 async def _records(task: VerifyTask) -> dict[str, dict[str, Any]]:
@@ -145,6 +177,10 @@ async def _check_destroyed(task: VerifyTask, report: CheckReport, told: dict[str
 
 async def _check_keys(task: VerifyTask, report: CheckReport) -> None:
     """A key that does not open forgets somebody too. One that a service has wrapped is looked at when it is used."""
+    try:
+        await task.parts.privacy.keys.check()
+    except KeyUnavailable as failure:
+        report.find("keys", failure.message)
     async for row in _keys(task):
         report.checked += 1
         try:

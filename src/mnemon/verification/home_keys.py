@@ -24,6 +24,8 @@ async def check_home_keys(task: VerifyTask, report: CheckReport) -> None:
         if there[name] != before[name]:
             report.find(f"key {name}", "It is another one than at the last verification.")
     report.remembered = before | there
+    if (fault := await task.parts.integrity.signing_fault(task.tenant)) is not None:
+        report.find("key checkpoint.key", fault)
 
 
 def _digests(task: VerifyTask) -> dict[str, str]:

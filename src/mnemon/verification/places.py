@@ -19,6 +19,16 @@ SELECT 'source ' || source_id, mnemon.mail_source_seal(s) FROM mnemon.mail_sourc
  UNION ALL
 SELECT 'recipient ' || recipient_id, mnemon.recipient_seal(r) FROM mnemon.recipients r WHERE tenant_id = %(tenant)s
 """
+# A look sets the next one from now on. The clock of the database may be a little behind its own rows.
+PUT_OFF = """
+SELECT 'source ' || source_id AS place, next_sync_at::text AS until FROM mnemon.document_sources
+ WHERE tenant_id = %(tenant)s AND NOT paused AND every_minutes IS NOT NULL
+   AND (next_sync_at <= now() + make_interval(mins => every_minutes) + interval '2 minutes') IS NOT TRUE
+ UNION ALL
+SELECT 'source ' || source_id, next_check_at::text FROM mnemon.mail_sources
+ WHERE tenant_id = %(tenant)s AND NOT paused AND every_minutes IS NOT NULL
+   AND (next_check_at <= now() + make_interval(mins => every_minutes) + interval '2 minutes') IS NOT TRUE
+"""
 FIRST_STEP = 38
 UPGRADED = "SELECT applied_at FROM mnemon.migrations WHERE step = %s"
 PAGE = 1000
@@ -44,6 +54,9 @@ async def check_places(task: VerifyTask, report: CheckReport) -> None:
         found = {place: what for place, what in found.items() if place in again}
     for place, what in found.items():
         report.find(place, what)
+    async with task.parts.database.transaction(task.tenant) as tx:
+        for row in await (await tx.execute(PUT_OFF, {"tenant": task.tenant})).fetchall():
+            report.find(row["place"], f"The next look at this source is put off to {row['until'] or 'never'}.")
     report.remembered = {
         place: seal for place, seal in trusted.items() if place not in told.removed and not told.there.get(place)
     }

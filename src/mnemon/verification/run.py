@@ -39,6 +39,8 @@ CHECKS: Mapping[str, TenantCheck] = {
     "content": check_content,
     "keys": check_home_keys,
 }
+# Tells nothing of what is there.
+AWAY = (psycopg.OperationalError, DatabaseUnavailable, BucketUnavailable)
 # What the event tells of each finding; the rest is in the answer and in the job's result.
 RECORDED_FINDINGS = 20
 
@@ -105,7 +107,7 @@ async def verify_everything(
     record: bool = True,
 ) -> VerificationReport:
     """Check all that belongs to a tenant, and the guards; everything, or what is new and a part of the old."""
-    last = await last_verified(parts, tenant)
+    last = await _before(parts, tenant)
     portion = None if complete or last is None else Portion(now().toordinal() % NIGHTS, last.recorded_at)
     task = VerifyTask(parts, tenant, portion, last.data if last else {})
     checks = []
@@ -126,11 +128,23 @@ async def _run(check: TenantCheck, task: VerifyTask, report: CheckReport) -> Non
     """
     try:
         await check(task, report)
-    except (psycopg.OperationalError, DatabaseUnavailable, BucketUnavailable):
+    except AWAY:
         raise
     except Exception as failure:
         log.error("verification.stopped", part=report.part, error=type(failure).__name__)
         report.find(report.part, f"This check could not be brought to an end: {type(failure).__name__}: {failure}")
+
+
+async def _before(parts: Verifiable, tenant: UUID) -> Event | None:
+    """What the last verification recorded. Where that cannot be read, as its payload is gone, everything is looked at,
+    and the checks tell of it."""
+    try:
+        return await last_verified(parts, tenant)
+    except AWAY:
+        raise
+    except Exception as failure:
+        log.error("verification.last_unreadable", error=type(failure).__name__)
+        return None
 
 
 async def last_verified(parts: Verifiable, tenant: UUID) -> Event | None:

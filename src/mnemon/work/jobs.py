@@ -39,7 +39,7 @@ SELECT kind,
 """
 WORKERS = """
 SELECT worker_id, host, process_id, slots, kinds, started_at, heartbeat_at,
-       stopped_at IS NULL AND heartbeat_at > now() - interval '1 minute' AS alive
+       stopped_at IS NULL AND heartbeat_at > now() - interval '1 minute' AS alive, stopped_at IS NOT NULL AS stopped
   FROM mnemon.workers ORDER BY heartbeat_at DESC LIMIT 1000
 """
 
@@ -104,6 +104,8 @@ class WorkerState(BaseModel):
     started_at: datetime
     heartbeat_at: datetime
     alive: bool
+    # By itself, as when a command has done its work; one that is neither has died.
+    stopped: bool = False
 
 
 async def page_of_jobs(

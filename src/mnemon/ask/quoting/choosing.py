@@ -174,7 +174,9 @@ def _with_moves(
     for choice in choices:
         one, standing = choice.candidate, None
         if choice.role == "answer":
-            standing = what_moved(one, found, weighing) or said_anew(one, found, weighing)
+            standing = what_moved(one, found, weighing)
+            if standing is None and one.key == found[0].key:
+                standing = said_anew(one, found, weighing)
         if standing is None:
             chosen.append(choice)
             continue

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['’][^\W_]+)?")
 # Longest first. Both languages share the list: what is cut too much is cut alike on both sides.
@@ -68,6 +69,7 @@ def folded(word: str) -> str:
     return "".join(letter for letter in plain if not unicodedata.combining(letter))
 
 
+@lru_cache(16_384)
 def stem_of(word: str) -> str:
     """The word without its ending; doubled letters at the cut become one."""
     plain = folded(word).removesuffix("'s").removesuffix("’s")

@@ -125,12 +125,12 @@ def said_anew(
     weights, enough = _learned()
     best, most = None, enough
     for other in found:
-        if not is_after(one, other) or other.values["quoted"] or not is_of_same_matter(one, other, weighing):
+        if other.values["quoted"] or not is_after(one, other) or not _tells_change(other.statement.text):
             continue
-        if DOUBT.search(other.statement.text):
+        if not is_of_same_matter(one, other, weighing) or DOUBT.search(other.statement.text):
             continue
         values = later_values(one, other, weighing)
-        if not tells_change(values) or _goes_on(values):
+        if _goes_on(values):
             continue
         total = weights["bias"] + sum(weights.get(name, 0.0) * value for name, value in values.items())
         if (chance := 1 / (1 + math.exp(-total))) >= most and _says_more(one, other, weighing):
@@ -140,6 +140,10 @@ def said_anew(
 
 def tells_change(values: StatementValues) -> bool:
     return any(values[name] for name in _CUES)
+
+
+def _tells_change(text: str) -> bool:
+    return any(cue.search(text) for cue in (CALLS_OFF, TAKES_OVER, MOVES, things.DENIAL, ALTERS))
 
 
 def _goes_on(values: StatementValues) -> bool:

@@ -13,6 +13,7 @@ from mnemon.ask.quoting import things
 from mnemon.ask.quoting.choosing import Choice, choose
 from mnemon.ask.quoting.clean import clean_words
 from mnemon.ask.quoting.features import CandidateStatement, StatementValues, Weighing
+from mnemon.ask.quoting.hearing import folded, words_in
 from mnemon.ask.quoting.judgement import Judgement, KnownStatements
 from mnemon.ask.quoting.moved import is_of_thread, thread_of
 from mnemon.ask.quoting.needs import FILLERS, Need, need_of, with_people
@@ -72,10 +73,24 @@ class Weighed:
 
     @property
     def of_somebody_else(self) -> list[str]:
-        """Whom the question names, if the best statement is about others."""
+        """Whom the question names, each with the whole name, if the best statement is about others."""
         if not self.found or not (self.found[0].values["of_other"] or self.found[0].values["lead"] < 0):
             return []
-        return [word for number, word in enumerate(self.need.words) if number in self.need.names]
+        nearest = self.found[0].statement
+        said = {folded(word) for word in words_in(f"{nearest.speaker or ''} {nearest.text}")}
+        return [name for name in self._names_asked() if not {folded(word) for word in words_in(name)} & said]
+
+    def _names_asked(self) -> list[str]:
+        """Linh Tran is one: words of names that stand side by side."""
+        names: list[str] = []
+        for number, word in enumerate(self.need.words):
+            if number not in self.need.names:
+                continue
+            if names and number - 1 in self.need.names and folded(word) in self.weighing.people:
+                names[-1] += f" {word}"
+            else:
+                names.append(word)
+        return names
 
 
 async def weigh_statements(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 import typer
+from annotated_types import Le
 
 from mnemon.cli.binding.one_name import OneNameEach
 from mnemon.cli.binding.options import argument, option, parameter, placed, shown_name, unset, words
@@ -52,6 +53,8 @@ class Answering:
     each: Callable[[Any, UUID, Values], AsyncIterator[Values]] | None = None
     # All pages of a list as one.
     every_page: bool = False
+    # The name of a list of which more are shown than a page has: as many pages are asked for.
+    listed: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,6 +125,9 @@ class BoundCommand(Answering):
         if chosen.each:
             self._answer(chosen, tenant, values, wants_json)
             return
+        wanted = values["limit"] if chosen.listed else None
+        if wanted is not None:
+            values = values | {"limit": min(wanted, most_of_page(chosen.operation))}
         known = {*chosen.operation.input.model_fields, *offered(chosen.operation, chosen.differences)}
         left = {name: values.pop(name) for name in self.beside if name in values and name not in known}
         with told_as_typed(self._typed()):
@@ -131,7 +137,7 @@ class BoundCommand(Answering):
         if self.perform and chosen is self:
             self.perform(tenant, asked, wants_json, left)
         else:
-            self._answer(chosen, tenant, asked, wants_json, left)
+            self._answer(chosen, tenant, asked, wants_json, left, wanted)
 
     def _asked_first(self, values: Values, tenant: str) -> str:
         if callable(self.question):
@@ -139,19 +145,24 @@ class BoundCommand(Answering):
         return (self.question or "Go on?").format_map(values)
 
     def _answer(
-        self, chosen: Answering, tenant: str | None, asked: Any, wants_json: bool, left: Values | None = None
-    ) -> None:
-        answer = run_async(self._answered(chosen, tenant, asked, left or {}))
+        self, chosen: Answering, tenant: str | None, asked: Any, wants_json: bool, left: Values | None = None,
+        wanted: int | None = None,
+    ) -> None:  # fmt: skip
+        answer = run_async(self._answered(chosen, tenant, asked, left or {}, wanted))
         plain = [as_json(one) for one in answer] if isinstance(answer, list) else as_json(answer)
         show(chosen.written(plain) if chosen.written else plain, wants_json, lambda: chosen.human(answer))
         if chosen.failed and chosen.failed(answer):
             raise typer.Exit(1)
 
-    async def _answered(self, chosen: Answering, tenant: str | None, asked: Any, left: Values) -> Any:
+    async def _answered(
+        self, chosen: Answering, tenant: str | None, asked: Any, left: Values, wanted: int | None = None
+    ) -> Any:
         operation = chosen.operation
         if not self.on_behalf and not chosen.each:
             async with calling(tenant) as answered:
                 answer = await answered(operation, asked)
+                if chosen.listed and wanted:
+                    return await with_more(answered, operation, asked, answer, chosen.listed, wanted)
                 while chosen.every_page and answer.next_cursor:
                     asked = asked.model_copy(update={"cursor": answer.next_cursor})
                     page = await answered(operation, asked)
@@ -162,8 +173,8 @@ class BoundCommand(Answering):
                 caller = await self.on_behalf(mnemon, caller.tenant_id, left)
             if chosen.each:
                 given = [one async for one in chosen.each(mnemon, caller.tenant_id, asked)]
-                wanted = [asked_of(operation, one) for one in given]
-                return [await operation(mnemon, caller, one) for one in wanted]
+                each = [asked_of(operation, one) for one in given]
+                return [await operation(mnemon, caller, one) for one in each]
             return await operation(mnemon, caller, asked)
 
     def _typed(self) -> dict[str, str]:
@@ -186,6 +197,25 @@ class BoundCommand(Answering):
         tenant = (EveryTenant, None) if self.every_tenant else (TenantOption, DEFAULT_SLUG)
         as_lines = JsonLines if self.perform and self.in_pieces else Json
         return [*made, parameter("tenant", *tenant), parameter("as_json", as_lines, False)]
+
+
+def most_of_page(operation: Operation[Any, Any]) -> int:
+    """How many a page of this operation has at most."""
+    most: Any = next(one.le for one in operation.input.model_fields["limit"].metadata if isinstance(one, Le))
+    return int(most)
+
+
+async def with_more(
+    answered: Any, operation: Operation[Any, Any], asked: Any, answer: Any, listed: str, wanted: int
+) -> Any:
+    """The page with those after it, until there are as many as were wanted."""
+    found = list(getattr(answer, listed))
+    while answer.next_cursor and len(found) < wanted:
+        limit = min(wanted - len(found), most_of_page(operation))
+        asked = asked.model_copy(update={"cursor": answer.next_cursor, "limit": limit})
+        answer = await answered(operation, asked)
+        found += getattr(answer, listed)
+    return answer.model_copy(update={listed: found})
 
 
 def tenant_named() -> str:

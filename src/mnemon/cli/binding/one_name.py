@@ -1,5 +1,6 @@
 """Help that shows each option by one name: two of them side by side are cut off on a narrow screen."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -26,6 +27,8 @@ def _shown_by_one_name(options: list[Any]) -> Iterator[None]:
     for one in options:
         if one.default is True and one.secondary_opts:
             one.opts, one.secondary_opts, one.show_default = one.secondary_opts, [], False
+            # What turns something off says so: "Whether to add the quotes" does not fit `--no-include-evidence`.
+            one.help = re.sub(r"^Whether to ", "Do not ", one.help or "")
         long = [name for name in one.opts if name.startswith("--")]
         one.opts = [name for name in one.opts if name not in long[:-1]]
     try:

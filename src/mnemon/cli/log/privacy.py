@@ -82,9 +82,14 @@ def _redact(tenant: str, asked: redactions.RedactionWanted, wants_json: bool, le
     show({"event_id": asked.event_id, "attested_by": attested_by}, wants_json, lambda: say(said))
 
 
+def _told_reason(erasure: Erasure) -> str:
+    return f"{erasure.reason} ({erasure.reference})" if erasure.reference else erasure.reason
+
+
 def _tell(erasure: Erasure) -> None:
     said = {
-        "requested": f"Another administrator must approve it: mnemon privacy approve {erasure.erasure_id} --by EMAIL",
+        "requested": f"Asked for, with the reason {_told_reason(erasure)}. Another administrator must approve it: "
+        f"mnemon privacy approve {erasure.erasure_id} --by EMAIL",
         "declined": f"The erasure of {erasure.subject_id} is declined.",
         "key_destroyed": f"The key of {erasure.subject_id} is destroyed; approve again to finish.",
         "completed": f"{erasure.subject_id} is erased from {counted(erasure.events_affected or 0, 'event')}.",

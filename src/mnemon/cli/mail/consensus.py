@@ -1,8 +1,10 @@
 """How `mnemon mail consensus` and `mnemon mail report` show what they found."""
 
+import re
+
 import typer
 
-from mnemon.cli.output import say, table
+from mnemon.cli.output import console, say, table
 from mnemon.mail.consensus.outputs import ConsensusShown, Said
 from mnemon.reports.operations import ReportShown
 from mnemon.reports.stored_operations import (
@@ -14,6 +16,8 @@ from mnemon.reports.stored_operations import (
     SummaryWhole,
 )
 
+# What keeps somebody's words from being read as Markdown.
+ESCAPED = re.compile(r"\\([^\w\s])")
 LABELS = {"agreement": "Agreement", "dissent": "Dissent", "mixed": "Mixed", "none": "None"}
 
 
@@ -67,6 +71,8 @@ def print_requested(found: ReportRequested) -> None:
 
 
 def print_report(found: ReportShown) -> None:
-    typer.echo(found.content, nl=False)
+    # On a screen nobody renders it; in a file or a pipe it stays what it is.
+    plain = found.form == "markdown" and console.is_terminal
+    typer.echo(ESCAPED.sub(r"\1", found.content) if plain else found.content, nl=False)
     if found.dropped:
         say(f"{found.dropped} lines had no proof that held and were left out.", "dim")

@@ -1,15 +1,19 @@
 """`mnemon remember`, `recall` and `forget`: a thought kept, found and deleted, by the names that agents use."""
 
 from typing import Any
+from uuid import UUID
 
 from mnemon.cli.binding.bind import bound_command, call
 from mnemon.cli.context import run_async
 from mnemon.cli.memory.objects import FILTERS, PLACE, SCOPE
 from mnemon.cli.output import one_line, say
+from mnemon.errors import InvalidRequest
 from mnemon.memory.operations import objects
 from mnemon.memory.operations.object_outputs import ObjectPage, ViewedObject
 from mnemon.operations import Differs, read_input
 
+# Of what is found by words, so many are looked through for the words themselves, and so many told.
+LOOKED_AT, TOLD = 20, 5
 LONGER = Differs("`mnemon memory create` takes the rest.")
 A_THOUGHT = {
     **dict.fromkeys(
@@ -49,6 +53,28 @@ def print_recalled(page: ObjectPage) -> None:
         say("Nothing of that was remembered.")
 
 
+def _is_id(text: str) -> bool:
+    try:
+        return bool(UUID(text))
+    except ValueError:
+        return False
+
+
+def meant(values: dict[str, Any], tenant: str) -> dict[str, Any]:
+    """By its words too, where they stand in one thought alone; which of several, only a person can say."""
+    words = str(values["emo_id"]).strip()
+    if not words or _is_id(words):
+        return values
+    place = {name: values[name] for name in ("world_id", "branch") if values[name] is not None}
+    asked = read_input(objects.find, {"query": words, "limit": LOOKED_AT, **place})
+    page: ObjectPage = run_async(call(objects.find, tenant, asked))
+    having = [one for one in page.objects if words.casefold() in one.content.casefold()]
+    if len(having) > 1:
+        told = "; ".join(f"{one.emo_id} “{one_line(one.content, 60)}”" for one in having[:TOLD])
+        raise InvalidRequest(f"{words!r} stands in {len(having)} of them: {told}. Give the id of one.")
+    return values | {"emo_id": str(having[0].emo_id)} if having else values
+
+
 def which_one(values: dict[str, Any], tenant: str) -> str:
     """The words, since nobody knows a memory by its id."""
     place = {name: values[name] for name in ("emo_id", "world_id", "branch") if values[name] is not None}
@@ -69,7 +95,8 @@ recall = bound_command(
 )  # fmt: skip
 forget = bound_command(
     objects.delete, lambda one: say(f"Forgotten: {one.emo_id}. Its history stays in the log."), arguments=["emo_id"],
-    short={**PLACE, "deletion_reason": "--why"}, question=which_one,
-    says="Delete what was remembered: no search and no list shows it any more.",
-    example="mnemon forget 018f4d1e-0000-7000-8000-000000000001 --yes",
+    short={**PLACE, "deletion_reason": "--why"}, question=which_one, prepare=meant,
+    says="Delete what was remembered: no search and no list shows it any more.\n\n"
+    "Name it by its id, or by words that stand in it alone; you are shown which it is.",
+    example="mnemon forget \"spare key\"",
 )  # fmt: skip

@@ -8,12 +8,14 @@ import typer
 
 from mnemon.cli.binding.bind import call, command, tenant_named
 from mnemon.cli.context import run_async
-from mnemon.cli.output import say, table
+from mnemon.cli.output import complaints, say, table
 from mnemon.errors import InvalidRequest
 from mnemon.identity.operations import users
 from mnemon.identity.roles import Role
 from mnemon.identity.users import User
 from mnemon.operations import Differences, Differs
+from mnemon.serving import served_address
+from mnemon.settings import load_settings
 
 app = typer.Typer(help="People who may log in.", no_args_is_help=True)
 
@@ -53,6 +55,13 @@ def print_users(page: users.UserPage) -> None:
     table(["E-mail", "Name", "Role", "Since", "State"], rows, "No users.")
     if page.next_cursor:
         say(f"More: --cursor {page.next_cursor}", "dim")
+
+
+def print_link(made: users.LinkOut) -> None:
+    say(made.url)
+    settings = load_settings()
+    if not settings.server and not settings.public_url and served_address(settings.home) is None:
+        complaints.print("No server of this home is running: the link opens once `mnemon serve` listens there.")
 
 
 def print_added(user: User) -> None:
@@ -111,7 +120,7 @@ command(
     example="mnemon user enable ana@example.org",
 )  # fmt: skip
 command(
-    app, "link", users.link_user, lambda made: say(made.url), arguments=["user"], prepare=_whose_link,
+    app, "link", users.link_user, print_link, arguments=["user"], prepare=_whose_link,
     differences={"user": Differs("Where there is one person, nobody else can be meant.", default=None)},
     example="mnemon user link ana@example.org",
 )  # fmt: skip

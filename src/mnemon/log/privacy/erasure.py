@@ -112,7 +112,8 @@ class Erasures:
     async def request(
         self, tenant: UUID, subject_id: str, *, reason: str, requested_by: str, reference: str | None = None
     ) -> Erasure:
-        """Ask for it. A request that is open, or an erasure that is through, is returned instead of a second one."""
+        """Ask for it. A request that is open and says the same, or an erasure that is through, is returned instead of a
+        second one; an open one that says another reason or reference is not written over."""
         check_reason(reason)
         check_reference(reference)
         async with self._log.transaction(tenant) as transaction:
@@ -123,6 +124,14 @@ class Erasures:
                 raise NotFound(f"The log holds no personal data of {subject_id}.", subject_id=subject_id)
             last = await _one(connection, LAST_OF, tenant, subject_id)
             gone = people and people[0].erased_at is not None
+            is_other = last is not None and (last.reason, last.reference) != (reason, reference)
+            if last is not None and last.status == "requested" and is_other and not requested_by.startswith(SCHEDULES):
+                told = f"{last.reason}{f', {last.reference}' if last.reference else ''}"
+                raise Conflict(
+                    f"The erasure of {subject_id} is asked for already, with the reason {told}: "
+                    f"approve {last.erasure_id}, or decline it and ask again.",
+                    erasure_id=last.erasure_id,
+                )
             if last is not None and (gone or last.status == "requested"):
                 return last
             erasure_id = new_ulid()

@@ -15,6 +15,9 @@ from mnemon.keyfile import sync_folder
 from mnemon.log.events import MAIN
 from mnemon.log.proof.checkpoint import Checkpoint, NewestSigned, read_checkpoint
 
+FOLDER = "checkpoints"
+# Where a restore puts those of the backup, until it has looked which of them are needed.
+RESTORED = f"{FOLDER}-restored"
 LINES, SEAL = ".jsonl", ".seal"
 ASIDE = "set-aside"
 # A line has at most 64 roots and the handovers of the home; what is read from the end grows until a line is whole.
@@ -24,8 +27,8 @@ TAIL = 16_384
 class CheckpointFiles:
     """Reads and writes them. A damaged line raises ValueError; a line cut short by a crash is no checkpoint."""
 
-    def __init__(self, home: Path) -> None:
-        self._folder = home / "checkpoints"
+    def __init__(self, home: Path, folder: str = FOLDER) -> None:
+        self._folder = home / folder
 
     def file_of(self, tenant: UUID, legal_entity: str) -> Path:
         name = hashlib.sha256(legal_entity.encode()).hexdigest()[:16]
@@ -119,6 +122,10 @@ class CheckpointFiles:
         if seal:
             of_seal.unlink()
             sync_folder(of_seal.parent)
+
+    def set_tenant_aside(self, tenant: UUID, name: str) -> None:
+        """All of a tenant that is newer than the backup that took the place of its database."""
+        (self._folder / str(tenant)).replace(self._folder / f"{ASIDE}-{tenant}-{name}")
 
     def tenants(self) -> Iterator[UUID]:
         """Whose checkpoints are here."""

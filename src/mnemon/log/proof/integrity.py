@@ -15,7 +15,7 @@ from mnemon.log.proof.checkpoint import Checkpoint
 from mnemon.log.proof.checkpoint_store import checkpoint_store
 from mnemon.log.proof.consistency import ConsistencyProof, make_consistency_proof
 from mnemon.log.proof.export import export_lines
-from mnemon.log.proof.pinned_keys import adopt_in, announce, key_faults, pinned_by_log, pinned_in
+from mnemon.log.proof.pinned_keys import adopt_in, announce, key_faults, leads_to, pinned_by_log, pinned_in
 from mnemon.log.proof.receipt import Receipt, make_receipt
 from mnemon.log.proof.recorded import record_faults, recorded_in, signed_names_in
 from mnemon.log.proof.signer import TAKE_TURN, Signer
@@ -217,6 +217,19 @@ class Integrity:
             (sequence, "key", reason) for sequence, reason in key_faults(by_log, by_database, signers, self._told_key)
         ]
         return known, faults
+
+    async def signing_fault(self, tenant: UUID) -> str | None:
+        """Why this home signs no more of what this tenant records; None if it does, or has not yet begun to."""
+        async with self._database.transaction(tenant) as connection:
+            pinned = await pinned_in(connection, tenant)
+        if not pinned:
+            return None
+        if not await asyncio.to_thread(self._keys.exists):
+            return f"The key that checkpoints are signed with is gone: put back the copy of {pinned[-1].public_key}."
+        key, words = await asyncio.to_thread(lambda: (self.public_key, self._keys.handovers()))
+        if leads_to(pinned, words, key):
+            return None
+        return f"This home would sign with the key {key}, but {pinned[-1].public_key} is pinned: nothing is signed."
 
     async def _announce(self, tenant: UUID) -> None:
         if self._events is not None:

@@ -114,6 +114,15 @@ def key_faults(
         yield 0, f"Checkpoints were signed with {signer}, which is not pinned."
 
 
+def leads_to(known: Sequence[PinnedKey], announced: Iterable[Handover], public_key: str) -> bool:
+    """Whether this key is pinned last, or will be at the next checkpoint by the word of those before it."""
+    last = known[-1].public_key if known else public_key
+    for one in announced:
+        if one.public_key == last != public_key and one.holds:
+            last = one.next_key
+    return last == public_key
+
+
 def _leads(before: PinnedKey, one: PinnedKey) -> bool:
     word = one.handover
     if word is None or not word.holds:

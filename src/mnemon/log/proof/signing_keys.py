@@ -10,9 +10,9 @@ import orjson
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from mnemon.errors import BadSettings
-from mnemon.keyfile import kept
+from mnemon.keyfile import KeyFolder, kept
 from mnemon.log.proof.handover import Handover, announced, handovers, rotate_signing_key
-from mnemon.log.proof.signing import new_key, public_hex, read_key, signing_key
+from mnemon.log.proof.signing import PRIVATE_NAME, new_key, public_hex, read_key, signing_key
 from mnemon.shared_home import Home, SharedHome
 
 NUMBERED = re.compile(r"checkpoint-(\d{4})\.(key|handover)")
@@ -26,6 +26,8 @@ class SigningKeys(Protocol):
     def current(self) -> Ed25519PrivateKey:
         """The first call makes it."""
         ...
+
+    def exists(self) -> bool: ...
 
     def handovers(self) -> tuple[Handover, ...]: ...
 
@@ -42,6 +44,9 @@ class FolderSigningKeys:
 
     def current(self) -> Ed25519PrivateKey:
         return signing_key(self._home)
+
+    def exists(self) -> bool:
+        return KeyFolder(self._home).read(PRIVATE_NAME) is not None
 
     def handovers(self) -> tuple[Handover, ...]:
         return handovers(self._home)
@@ -61,6 +66,9 @@ class SharedSigningKeys:
 
     def current(self) -> Ed25519PrivateKey:
         return self._newest()[1]
+
+    def exists(self) -> bool:
+        return any(NUMBERED.fullmatch(name) and name.endswith(".key") for name in self._keys.names())
 
     def handovers(self) -> tuple[Handover, ...]:
         names = sorted(name for name in self._keys.names() if NUMBERED.fullmatch(name) and name.endswith(".handover"))

@@ -167,8 +167,8 @@ async def add_in(
         row = await (await connection.execute(ADD, values)).fetchone()
     except psycopg.errors.CheckViolation:
         raise InvalidRequest(
-            f"{wanted.subscription_id!r} ({wanted.subscriber_type!r}, {wanted.subscriber_id!r}) is not a subscription: "
-            "its id has 1 to 100 of a-z, 0-9 and ._:-, its type up to 50 of a-z, 0-9 and _-.",
+            f"{wanted.subscription_id!r} cannot be the name of a subscription, or {wanted.subscriber_type!r} the kind "
+            "of its subscriber: a name has 1 to 100 of a-z, 0-9 and ._:-, a kind 1 to 50 of a-z, 0-9 and _-.",
             id=wanted.subscription_id,
         ) from None
     if row is not None:

@@ -1,6 +1,8 @@
 """What the first page shows before anything is asked: lately decided, due next, lately read."""
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -17,6 +19,7 @@ from mnemon.web.rendering import Visitor
 EACH = 4
 # So many decisions are looked at for those that are facts, and so many documents for those that are not one thread.
 LOOKED_AT = 50
+OF_ONE_DOCUMENT = 2
 # How mail names a message that it answers or hands on.
 ANSWERED = re.compile(r"^(?:(?:re|aw|fwd?|wg)\s*:\s*)+", re.IGNORECASE)
 
@@ -62,4 +65,15 @@ async def _decided(mnemon: Mnemon, visitor: Visitor) -> list[Shape]:
         mnemon.database, visitor.tenant_id, visitor.reader, asked, limit=LOOKED_AT, counted=EACH,
         include_evidence=False,
     )  # fmt: skip
-    return [one for one in found["events"] if not one["suggestion"]][:EACH]
+    return of_several([one for one in found["events"] if not one["suggestion"]])[:EACH]
+
+
+def of_several(found: Sequence[Shape]) -> list[Shape]:
+    """Two of each document before any third: one set of rules must not fill the list."""
+    seen: Counter[str] = Counter()
+    first: list[Shape] = []
+    rest: list[Shape] = []
+    for one in found:
+        seen[one["artifact_uid"]] += 1
+        (first if seen[one["artifact_uid"]] <= OF_ONE_DOCUMENT else rest).append(one)
+    return first + rest
