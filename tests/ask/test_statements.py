@@ -55,6 +55,13 @@ def test_what_ends_without_a_stop_does_not_run_into_the_next_sentence() -> None:
     assert told_together(told) == "Ana: looks at it\nIt broke. It is back."
 
 
+def test_a_name_alone_above_a_list_speaks_and_is_no_part_of_what_stands_before_it() -> None:
+    text = "Stand-up\n\nIngrid\n- crane is booked\n- the mast is bare\nOluwaseun\n- rope is here\n"
+    assert [(one.speaker, one.text) for one in statements_in(text, 0) if one.kind == "item"] == [
+        ("Ingrid", "crane is booked"), ("Ingrid", "the mast is bare"), ("Oluwaseun", "rope is here"),
+    ]  # fmt: skip
+
+
 QUOTED = """Dear Ms Roth,
 
 thank you for your offer of Monday.

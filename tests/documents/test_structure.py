@@ -215,6 +215,11 @@ def test_a_label_in_a_mail_speaks_for_nobody() -> None:
     assert {speaker for _, speaker, _ in told(text, "email")} == {None}
 
 
+@pytest.mark.parametrize("label", ["proposal", "Suggestion", "vorschlag", "Antrag"])
+def test_what_a_sentence_is_speaks_for_nobody(label: str) -> None:
+    assert {speaker for _, speaker, _ in told(f"Hello,\n\n{label}: we sell the hut.\n\nOle\n", "email")} == {None}
+
+
 @pytest.mark.parametrize(
     ("heading", "section"),
     [

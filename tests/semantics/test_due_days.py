@@ -77,6 +77,29 @@ def test_a_plan_is_not_written_on_its_days() -> None:
     assert {unit.day for unit in diary.layout.units} >= {date(2026, 3, 9), date(2026, 3, 10)}
 
 
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("I can do the till from 9", None),
+        ("Ich mache die Kasse ab 9", None),
+        ("I will be there on the Tuesday.", None),
+        ("I will be there on Tuesday.", "2026-03-10"),
+        ("I will do it as I did last year.", None),
+        ("Ich übernehme das wie im letzten Jahr.", None),
+        # Written up the day after.
+        ("Ada sends the plan by 4 March.", "2026-03-04"),
+        ("Ada sends the plan, 4 March.", "2026-03-04"),
+    ],
+)
+def test_nobody_promises_anything_for_a_day_gone_by(text: str, day: str | None) -> None:
+    assert due(text, text) == day
+
+
+def test_a_day_gone_by_answers_nothing() -> None:
+    talk = "ADA: I can do the till from 9\nBEN: last year took 30 minutes\nADA: Fine.\nBEN: Right.\nADA: Next.\n"
+    assert due(talk, "I can do the till from 9", "transcript") is None
+
+
 def test_a_year_that_is_over_is_no_deadline() -> None:
     talk = "ADA: I can do the desk from 8\nBEN: last year was 30 per team\nADA: Fine.\nBEN: Right.\nADA: Next point.\n"
     assert due(talk, "I can do the desk from 8", "transcript") is None

@@ -88,6 +88,12 @@ def test_segments_part_what_is_said_in_one_breath() -> None:
     ]
 
 
+@pytest.mark.parametrize("number", ["no. 31", "No. 7", "Nr. 5", "nos. 3–4"])
+def test_the_stop_of_a_number_ends_no_segment(number: str) -> None:
+    (unit,) = Revision("rev", f"Grace starts the long endurance run {number} with two new pumps", "doc").layout.units
+    assert [unit.text[start:end] for start, end in segments_of(unit)] == [unit.text]
+
+
 @pytest.mark.parametrize(
     ("word", "meaning"),
     [("beschlossen", "decided"), ("Liefertermin", "delivery date"), ("Verträgen", "contract"), ("Quarz", None)],

@@ -301,6 +301,39 @@ def test_what_you_get_is_owed_by_who_answers() -> None:
     assert owed(text, "kriegst du Montag", "chat")[0] == {"Jakub Nowak"}
 
 
+@pytest.mark.parametrize("nobody", ["tbd", "TBC", "", "open", "offen", "niemand", "-"])
+def test_a_row_that_names_nobody_is_owed_by_nobody(nobody: str) -> None:
+    text = (
+        "Author: Priya Raman\n\n| what | who | by |\n|---|---|---|\n| order the lamp | Priya | 15 March |\n"
+        f"| train the night shift | {nobody} | 20 March |\n"
+    )
+    assert owed(text, "train the night shift")[0] == set()
+    assert owed(text, "order the lamp")[0] == {"Priya Raman"}
+
+
+@pytest.mark.parametrize(
+    "address", ["pumps-dev@example.org", "all@example.org", "vorstand@verein.example", "x@lists.example"]
+)
+def test_the_address_of_a_list_owes_nothing(address: str) -> None:
+    revision = Revision("rev", "Please vote until Friday 13 March.", "email", THURSDAY, "UTC", "", "Ada Berg",
+                        ("Ada Berg", address))  # fmt: skip
+    found = candidate_of(revision, Proposal(Category.COMMITMENT, 0, 34, 0, None, ()), Cast(revision), None)
+    assert found and address not in {each.ref for each in found.actors if each.role == "owner"}
+
+
+def test_an_address_of_one_person_may_owe() -> None:
+    revision = Revision("rev", "Please vote until Friday 13 March.", "email", THURSDAY, "UTC", "", "Ada Berg",
+                        ("Ada Berg", "jakub.nowak@example.org"))  # fmt: skip
+    found = candidate_of(revision, Proposal(Category.COMMITMENT, 0, 34, 0, None, ()), Cast(revision), None)
+    assert found and "jakub.nowak@example.org" in {each.ref for each in found.actors if each.role == "owner"}
+
+
+def test_items_below_a_name_are_owed_by_it() -> None:
+    text = "Stand-up\n\nIngrid\n- will ask Harbour Lights for a lamp until 27 March\nOle\n- todo: rope by 12 March\n"
+    assert owed(text, "will ask Harbour Lights for a lamp until 27 March")[0] == {"Ingrid"}
+    assert owed(text, "todo: rope by 12 March")[0] == {"Ole"}
+
+
 STAND_UP = (
     "stand-up mon 2 march\n\nWanjiru\n - list is out\nJakub\n - will ask Stadtwerke for a contract\n"
     "Priya\n - todo: book copies\n"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from mnemon.documents.structure.headings import heading_title
 from mnemon.documents.structure.lines import FENCE, RULE, UNDERLINE, Line, is_wrapped, item_mark, lines_of, widths_of
 from mnemon.documents.structure.mail import attribution_at, is_attribution, is_sign_off, is_signature, quoted_depth
+from mnemon.documents.structure.name_heads import name_heads
 from mnemon.documents.structure.notices import notices_in
 from mnemon.documents.structure.sentences import sentences, trimmed
 from mnemon.documents.structure.tables import is_ruler
@@ -110,6 +111,7 @@ class _Reader:
         self.state = _State(list(headings), [0] * len(headings), speaker)
         self.own_speaker = speaker
         self.notices = notices_in(lines)
+        self.named = name_heads(lines, ())
         self.widths = widths_of(lines)
 
     def read(self, from_start: bool) -> Iterator[Statement]:
@@ -173,6 +175,10 @@ class _Reader:
             state.speaker, state.lead = turn.speaker, ""
             if words[turn.begin :].strip():
                 state.open = [Line(line.start + turn.begin, line.end, words[turn.begin :])]
+            return
+        if name := self.named.get(line.start):
+            yield from self._close()
+            state.speaker, state.lead = name, ""
             return
         if self._is_row(words):
             yield from self._close()

@@ -128,7 +128,9 @@ def _sections(
         if block.kind == "heading":
             level = max(block.level, 1)
             path = [one for one in path if one[0] < level]
-            path.append((level, heading_title(extraction.text[block.start : block.end])[:LONGEST_HEADING]))
+            title = heading_title(extraction.text[block.start : block.end])
+            # As some draw it by hand: "== Wed 11 Nov ==".
+            path.append((level, (title.strip("= ") or title)[:LONGEST_HEADING]))
             headings = tuple(words for _, words in path)
             if section.pieces and not 0 < section.open_level < level:
                 yield section

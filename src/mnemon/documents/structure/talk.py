@@ -85,6 +85,8 @@ _LABELS = frozenset({
     "maßnahme", "notiz", "offen", "ort", "problem", "projekt", "protokoll", "punkt", "risiko", "stand", "termin",
     "thema", "titel", "ursache",
     "verantwortlich", "von", "was", "wann", "wer", "wie", "wo", "ziel", "zuständig", "ergebnis", "frage", "antwort",
+    "proposal", "suggestion", "motion", "request", "reminder", "idea", "update", "conclusion", "reason", "edit", "fyi",
+    "vorschlag", "antrag", "bitte", "idee", "erinnerung", "fazit", "grund",
     "added", "addendum", "background", "by", "decided", "in the room", "matter", "on the line", "ps", "speakers",
     "start", "state", "dabei", "nachtrag",
     "montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonnabend", "sonntag",

@@ -49,13 +49,13 @@ def due_day(revision: Revision, place: int, clause: str, today: date | None) -> 
     units = revision.layout.units
     unit = units[place]
     if cell := unit.cells.get("due"):
-        return _in_words(revision, place, cell, today)
+        return _in_words(revision, place, cell, today, stated=True)
     if unit.form == "row":
         clause = _dated_cells(clause)
     if found := _in_words(revision, place, clause, today):
         return found
     if beside := value_beside(units, place, "due"):
-        return due_of(beside, today)
+        return due_of(beside, today, stated=True)
     if _AT_ONCE.search(clause):
         return today
     if _THEN.search(clause):
@@ -74,11 +74,11 @@ def _dated_cells(row: str) -> str:
     return " | ".join(cell for cell in _CELL_BORDER.split(row) if _UNTIL.search(cell))
 
 
-def _in_words(revision: Revision, place: int, words: str, today: date | None) -> date | None:
+def _in_words(revision: Revision, place: int, words: str, today: date | None, *, stated: bool = False) -> date | None:
     """ "The April meeting" has a day of its own, which its month does not tell."""
     if today is None:
         return due_of(words, today)
-    named = day_of_meeting(revision, words, today) or due_of(words, today)
+    named = day_of_meeting(revision, words, today) or due_of(words, today, stated=stated)
     return named or day_of_event(revision, words, place, today)
 
 
@@ -119,6 +119,6 @@ def _goes_on(said: str, today: date | None) -> bool:
 
 def _is_answer(said: str, today: date | None) -> bool:
     dated = dates_in(said, today, "future")
-    if len(said) > _SHORT_ANSWER or not dated:
+    if len(said) > _SHORT_ANSWER or not dated or (today and dated[0].period.last < today):
         return False
     return bool(_ANSWERS.match(said)) or not said[: dated[0].start].strip(" ,.") or len(said.split()) <= 3

@@ -7,7 +7,7 @@ from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.extract.verify import evidence_at
 from mnemon.semantics.learned.due_days import due_day
 from mnemon.semantics.learned.gloss import is_german
-from mnemon.semantics.learned.owner_signs import is_open
+from mnemon.semantics.learned.owner_signs import may_own
 from mnemon.semantics.learned.owners import OwnerSearch, owners_of
 from mnemon.semantics.learned.proposals import Proposal
 from mnemon.semantics.rules.actors import Cast
@@ -125,7 +125,7 @@ def commitment_kind(clause: str) -> CommitmentKind:
 def _agent(clause: str, unit: Unit, category: Category, people: People, kind: CommitmentKind | None) -> Agent:
     """Whom the row's column, the label before the words or the clause's opening names; who speaks, of a promise."""
     if owners := unit.cells.get("owner") or unit.cells.get("name"):
-        named = tuple(people.full_name(name) for name in split_names(owners) if not is_open(name))
+        named = tuple(people.full_name(name) for name in split_names(owners) if may_own(name))
         return Agent("person", named) if named else NOBODY
     if _SPEAKS.match(clause.lstrip()):
         return Agent("self")

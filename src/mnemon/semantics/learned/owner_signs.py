@@ -21,14 +21,21 @@ from mnemon.semantics.semantic_event import CommitmentKind
 
 _UNITS_BEFORE = 3
 _SPOKEN_TO = frozenset(f"{before}:{after}" for before in ("first", "greeted", "sentence") for after in ("comma", "can"))
-_OPEN = re.compile(r"\W*(?:offen|open|tbd|tbc|n/?a|none|nobody|keiner|niemand|unklar|\?)?\W*", re.IGNORECASE)
-_LIST_ADDRESS = re.compile(
-    r"(?:[\w.+-]*[.+_-])?(?:all|announce|board|commits|dev|devel|discuss|everyone|group|info|list|office|staff|team|users?)"
-    r"@[\w.-]+\Z",
+_OPEN = re.compile(
+    r"\W*(?:(?:noch )?offen|open|tb[dca]|n/?a|none|nobody|unassigned|not assigned|keiner|niemand|unklar|\?)?\W*",
+    re.IGNORECASE,
+)
+# The address of a list or an office: whoever writes there asks all of them.
+_SHARED_ADDRESS = re.compile(
+    r"<?(?:(?:[\w.+]*[-_.])?(?:dev|devel|users?|lists?|discuss(?:ion)?|announce|all|everyone|everybody|team|staff|members"
+    r"|board|committee|commits|group|office|info|contact|hello|support|sales|admin|alle|verteiler|verein|vorstand|buero|büro|kontakt"
+    r"|post|mitglieder|kollegium)|[\w.+-]+(?=@(?:lists?|groups?|listen?)\.))@[\w.-]+>?",
     re.IGNORECASE,
 )
 _SAID_OF_SOMEBODY = re.compile(
-    r"(?:I|me|we|you|he|she|they|it|ich|wir|du|ihr|er|sie|es|man|all|alle|both|beide)(?:['’]\w+)?\Z", re.IGNORECASE
+    r"(?:I|me|we|you|he|she|they|it|ich|wir|du|ihr|er|sie|es|man"
+    r"|all|alle|everyone|everybody|jeder|both|beide)(?:['’]\w+)?\Z",
+    re.IGNORECASE,
 )
 
 
@@ -60,10 +67,10 @@ def owner_signs(search: OwnerSearch) -> dict[str, frozenset[str]]:
 
 
 def may_own(name: str) -> bool:
-    """A pronoun is nobody's name, and neither is "open", nor the address of a list."""
-    if not name or _OPEN.fullmatch(name) or _LIST_ADDRESS.match(name):
+    """A pronoun is nobody's name, and neither is "open", or the address of a list."""
+    if not name.strip() or _OPEN.fullmatch(name) or _SHARED_ADDRESS.fullmatch(name):
         return False
-    return not _SAID_OF_SOMEBODY.match(name.split()[-1])
+    return _SAID_OF_SOMEBODY.match(name.split()[-1]) is None
 
 
 def is_open(told: str | None) -> bool:

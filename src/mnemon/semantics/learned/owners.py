@@ -30,6 +30,8 @@ def owners_of(search: OwnerSearch) -> tuple[str, ...]:
     """Those whom the row or the sheet names; else the likeliest, with whoever stands beside it in the same label."""
     told = told_owners(search)
     signs = {} if told or is_open(search.unit.cells.get("owner")) else owner_signs(search)
+    if signs and _is_left_empty(search):
+        signs = {name: own for name, own in signs.items() if "in" in own}
     if not signs:
         return told
     scores = {name: score_of(own) for name, own in signs.items()}
@@ -50,6 +52,15 @@ def told_owners(search: OwnerSearch) -> tuple[str, ...]:
     if search.unit.speaker and search.start == search.unit.start and _BARE.match(search.clause):
         return (full(search.unit.speaker),)
     return ()
+
+
+def _is_left_empty(search: OwnerSearch) -> bool:
+    """The table has a column for whose it is, and in this row nobody stands there: only its words may name somebody."""
+    units, place = search.revision.layout.units, search.place
+    if search.unit.form != "row":
+        return False
+    beside = (units[at] for at in (place, place - 1, place + 1) if 0 <= at < len(units))
+    return any(one.form == "row" and "owner" in one.cells and one.heading == search.unit.heading for one in beside)
 
 
 def score_of(signs: frozenset[str]) -> float:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from mnemon.documents.structure.sentences import Span, trimmed
 from mnemon.semantics.rules.layout import Unit
 
-# Finer than the clauses that rules read: the learned reader joins neighbours that say one thing. The stop of "16. März"
-# and of "B. Lindgren" ends nothing.
+# Finer than the clauses that rules read: the learned reader joins neighbours that say one thing. The stop of
+# "16. März", of "B. Lindgren" and of "no. 31" ends nothing.
 _BORDER = re.compile(
-    r"(?P<strong>\s*\n\s*|[;]\s+|\s+(?:—|–|--|->|→)\s+|(?<!\d)(?<!\b\w)\.\s+(?=\w)|[!?…]\s+(?=\w))"
+    r"(?P<strong>\s*\n\s*|[;]\s+|\s+(?:—|–|--|->|→)\s+|(?<!\d)(?<!\b\w)(?:\.\s+(?=[^\W\d])"
+    r"|(?<!\b[Nn][or])(?<!\b[Nn]os)\.\s+(?=\d))|[!?…]\s+(?=\w))"
     r"|(?P<weak>,\s+|\s+(?=(?:and|but|so|because|while|und|aber|denn|weil|während|sondern)\s))"
 )
 _CELL_BORDER = re.compile(r"(?P<strong>\s*[|\t;]\s*)")

@@ -20,7 +20,10 @@ _NOT_DONE = re.compile(r"\b(?:not|nicht|noch|teilweise|fast)\b|\bin\s|\b(?:open|
 _DROPPED = re.compile(
     r"\b(?:cancelled|canceled|dropped|obsolete|rejected|n/a|gestrichen|entfällt|abgesagt|verworfen)\b", re.IGNORECASE
 )
-_EMPTY = re.compile(r"[-–—.?]*|n/?a|none|tbd", re.IGNORECASE)
+_EMPTY = re.compile(
+    r"[-–—.?]*|n/?a|none|tb[dca]\.?|nobody|unassigned|not assigned|open|(?:noch )?offen|unklar|niemand|keiner",
+    re.IGNORECASE,
+)
 
 
 def read_table_row(revision: Revision, unit: Unit, chunk_id: str | None) -> Candidate | None:

@@ -1,7 +1,7 @@
 """Gives a semantic event its times: when it happened, and for commitments when it is due."""
 
 import re
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
@@ -24,8 +24,6 @@ _REPEATED = re.compile(
     r"|(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)s|(?:monat|wöchent|täg|jähr)lich)\b",
     re.IGNORECASE,
 )
-# "400 more than last year" is no day to do anything by.
-_LAST = re.compile(r"(?:last|previous|past|letzte[nrs]?|vorige[nrs]?|vergangene[nrs]?)\b", re.IGNORECASE)
 # What is counted from this day has no year of its own.
 _LONG_AGO = date(1000, 1, 1)
 _WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.IGNORECASE)
@@ -35,6 +33,15 @@ _NOUN = re.compile(
     r"[ -](?!(?:a|an|and|are|as|at|because|but|by|for|from|had|has|he|i|if|in|is|it|morning|afternoon|evening|night"
     r"|noon|of|on|or|our|she|since|so|that|the|their|they|this|to|until|was|we|were|when|while|will|with|you)\b)[a-z]"
 )
+_THAT_DAY = re.compile(r"\b(?:on the|an dem|an jenem)\s+\Z", re.IGNORECASE)
+_DAY_NAME = re.compile(
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|sonnabend)",
+    re.IGNORECASE,
+)
+_GONE_BY = re.compile(
+    r"\b(?:last|yesterday|ago|previous|past|letzte\w*|vorige\w*|vergangene\w*|gestern|vorgestern)\b", re.IGNORECASE
+)
+_WRITTEN_UP = timedelta(days=14)
 _NOW = re.compile(
     r"\b(?:now|instead|moved to|pushed to|shifted to|new date|jetzt|nun|neu(?:er Termin)?|verschoben auf"
     r"|stattdessen)\b",
@@ -52,14 +59,15 @@ def dates_in(text: str, today: date | None, direction: DateDirection) -> list[Me
     return [each for each in read_dates(text, _LONG_AGO, direction) if each.period.first.year > _LONG_AGO.year + 10]
 
 
-def due_of(clause: str, today: date | None) -> date | None:
-    """The last day that keeps the promise. A duty that comes round again has no single one."""
+def due_of(clause: str, today: date | None, *, stated: bool = False) -> date | None:
+    """The last day that keeps the promise. A duty that comes round again has no single one. A column or a line of that
+    name states it, whenever that was."""
     if _REPEATED.search(clause):
         return None
     mentions = [
         each
         for each in dates_in(clause, today, "future")
-        if each.lead not in _NO_DEADLINE and not (each.lead not in DEADLINE_LEADS and _LAST.match(clause, each.start))
+        if each.lead not in _NO_DEADLINE and (stated or _may_be_due(clause, each, today))
     ]
     if not mentions:
         return None
@@ -70,6 +78,17 @@ def due_of(clause: str, today: date | None) -> date | None:
     named = [each for each in mentions if not each.is_hour] or mentions
     best = next((each for each in named if each.lead in DEADLINE_LEADS), named[-1])
     return best.period.last
+
+
+def _may_be_due(text: str, mention: Mention, today: date | None) -> bool:
+    """Nobody promises anything for a day gone by, other than in minutes that are written up later. "On the Wednesday"
+    is one of another week, of which was spoken before."""
+    if _THAT_DAY.search(text, 0, mention.start) and _DAY_NAME.fullmatch(text, mention.start, mention.end):
+        return False
+    first, last = mention.period.first, mention.period.last
+    if today is None or last >= today or mention.lead in DEADLINE_LEADS:
+        return True
+    return first == last and today - last <= _WRITTEN_UP and not _GONE_BY.search(text, mention.start, mention.end)
 
 
 def event_time_of(clause: str, category: Category, today: date | None, zone: ZoneInfo) -> datetime | None:
