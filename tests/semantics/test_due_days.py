@@ -104,3 +104,17 @@ def test_a_year_that_is_over_is_no_deadline() -> None:
     talk = "ADA: I can do the desk from 8\nBEN: last year was 30 per team\nADA: Fine.\nBEN: Right.\nADA: Next point.\n"
     assert due(talk, "I can do the desk from 8", "transcript") is None
     assert due("Ada sells more than last year.\n", "Ada sells more than last year.") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("Every breakage is told to Ada within 24 hours.", None),
+        ("Whoever breaks a pane tells Ada within two days.", None),
+        ("Jeder Schaden ist Ada binnen 24 Stunden zu melden.", None),
+        ("Every member pays by 31 May.", "2026-05-31"),
+        ("Ada tells Ben within two days.", "2026-03-07"),
+    ],
+)
+def test_what_is_counted_from_each_time_is_due_on_no_day(text: str, day: str | None) -> None:
+    assert due(text, text) == day

@@ -33,6 +33,12 @@ _NOUN = re.compile(
     r"[ -](?!(?:a|an|and|are|as|at|because|but|by|for|from|had|has|he|i|if|in|is|it|morning|afternoon|evening|night"
     r"|noon|of|on|or|our|she|since|so|that|the|their|they|this|to|until|was|we|were|when|while|will|with|you)\b)[a-z]"
 )
+_EACH_TIME = re.compile(
+    r"\W*(?:every|each|any|all|whenever|whoever|anyone|anybody|if|in case of|jede[rsnm]?|alle|wer|wenn|falls|sobald"
+    r"|bei jede[rmn])\b",
+    re.IGNORECASE,
+)
+_COUNTED = frozenset({"within", "in"})
 _THAT_DAY = re.compile(r"\b(?:on the|an dem|an jenem)\s+\Z", re.IGNORECASE)
 _DAY_NAME = re.compile(
     r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|sonnabend)",
@@ -82,7 +88,9 @@ def due_of(clause: str, today: date | None, *, stated: bool = False) -> date | N
 
 def _may_be_due(text: str, mention: Mention, today: date | None) -> bool:
     """Nobody promises anything for a day gone by, other than in minutes that are written up later. "On the Wednesday"
-    is one of another week, of which was spoken before."""
+    is one of another week, of which was spoken before; "each accident is told within a day" counts from that one."""
+    if mention.lead in _COUNTED and _EACH_TIME.match(text):
+        return False
     if _THAT_DAY.search(text, 0, mention.start) and _DAY_NAME.fullmatch(text, mention.start, mention.end):
         return False
     first, last = mention.period.first, mention.period.last
