@@ -28,6 +28,8 @@ def day(year: int, month: int, number: int) -> datetime:
         ("One\nTwo\nThree\nWritten 3 May 2026", None),
         ("Plan of 31 February 2026", None),
         ("Plan of 03/04/2026", None),
+        ("Teileliste Ruderboot – Stand 02.11.2026", day(2026, 11, 2)),
+        ("Protokoll vom 3.4.2026", day(2026, 4, 3)),
         ("Ideas, February 2026", None),
     ],
 )

@@ -70,7 +70,8 @@ _MAYBE_DATED = re.compile(
 
 # Whatever is resolved against this day has no year of its own.
 _LONG_AGO = date(1000, 1, 1)
-_TWO_READINGS = re.compile(r"(?:0?\d|1[012])[/.](?:0?\d|1[012])[/.]\d+.*", re.DOTALL)
+# With dots the day comes first wherever days are written so.
+_TWO_READINGS = re.compile(r"(?:0?\d|1[012])/(?:0?\d|1[012])/\d+.*", re.DOTALL)
 
 
 def read_dates(text: str, today: date, direction: DateDirection = "nearest") -> list[Mention]:

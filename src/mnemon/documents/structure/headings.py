@@ -26,7 +26,7 @@ _LONGEST_WITH_TEXT = 40
 _MOST_LEAD_WORDS, _MOST_NUMBERED_WORDS, _MOST_BARE_WORDS, _MOST_TITLE_WORDS = 8, 6, 4, 16
 
 _TITLE_UNDERLINE = re.compile(r"[ \t]*[=\-~_*#^]{3,}[ \t]*")
-_HASHES = re.compile(r"^#{1,6}(?:\s+|$)|\s+#+$|^={2,}\s*(?=[^\s=])|(?<=[^\s=])\s*={2,}$")
+_HASHES = re.compile(r"^#{1,6}(?:\s+|$)|\s+#+$")
 _MARKUP = re.compile(r"[*_`~]+|\[([^\]]*)\]\([^)]*\)")
 _LONGEST_TITLE = 1_000
 
