@@ -64,13 +64,13 @@ AS_SHARED = (
 NO_FILE = "text:"
 
 
-Row = dict[str, Any]
+FiledRow = dict[str, Any]
 
 
 async def file_all(connection: Connection, events: Sequence[Event], tables: Tables) -> None:
     """Texts of different documents in one go; one that replaces another of these comes after it."""
-    shared: Row = {}
-    waiting: dict[str, Row] = {}
+    shared: FiledRow = {}
+    waiting: dict[str, FiledRow] = {}
     for event in events:
         common, row = _shared(event), _row(event)
         if common != shared or row["doc"] in waiting:
@@ -81,7 +81,7 @@ async def file_all(connection: Connection, events: Sequence[Event], tables: Tabl
     await _write(connection, shared, list(waiting.values()), tables)
 
 
-async def _write(connection: Connection, shared: Row, rows: list[Row], tables: Tables) -> None:
+async def _write(connection: Connection, shared: FiledRow, rows: list[FiledRow], tables: Tables) -> None:
     if not rows:
         return
     later = [row for row in rows if row["number"] > 1]
@@ -90,17 +90,17 @@ async def _write(connection: Connection, shared: Row, rows: list[Row], tables: T
     await connection.execute(FILE.format(**tables), _given(shared, rows))
 
 
-def _given(shared: Row, rows: list[Row]) -> dict[str, str]:
+def _given(shared: FiledRow, rows: list[FiledRow]) -> dict[str, str]:
     return {"shared": orjson.dumps(shared).decode(), "rows": orjson.dumps(rows).decode()}
 
 
-def _shared(event: Event) -> Row:
+def _shared(event: Event) -> FiledRow:
     data = event.data
-    told: Row = {name: data.get(name) for name in AS_SHARED}
+    told: FiledRow = {name: data.get(name) for name in AS_SHARED}
     return told | {"tenant": event.tenant_id}
 
 
-def _row(event: Event) -> Row:
+def _row(event: Event) -> FiledRow:
     data = event.data
     doc_id = data["subject"].removeprefix(f"{happened.ENTITY}:")
     # Replay of what was purged later: an address of its own, and nothing else may be shown.

@@ -84,7 +84,17 @@ def _of_one_kind(found: Sequence[CandidateStatement], weighing: Weighing) -> lis
 def _beside(found: Sequence[CandidateStatement], weighing: Weighing) -> list[CandidateStatement]:
     """Where the judgement cannot tell, the reader can."""
     best, more = found[0], quoted_beside(found, weighing)
-    return [one for one in more if not _is_other_row(best, one) and not _is_beside_row(best, one)]
+    return [
+        one for one in more
+        if not (_is_other_row(best, one) or _is_beside_row(best, one) or _led_to(best, one, weighing))
+    ]  # fmt: skip
+
+
+def _led_to(best: CandidateStatement, one: CandidateStatement, weighing: Weighing) -> bool:
+    """Where it is asked what was decided or promised: the talk that came before is neither."""
+    told = weighing.asked_event and best.values["told"] and not one.values["told"]
+    same = one.origin.doc_version_id == best.origin.doc_version_id
+    return bool(told and same and one.statement.start < best.statement.start)
 
 
 def _is_other_row(best: CandidateStatement, one: CandidateStatement) -> bool:
