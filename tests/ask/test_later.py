@@ -62,3 +62,24 @@ async def test_what_was_not_changed_is_not_marked(
     await all_done()
     answer = await mnemon.asking.ask(tenant, ADA, question)
     assert {role for role, _, _ in roles(answer)} <= {"answer"}
+
+
+REPORT = """# The boiler, 4 May 2026
+
+Olga Brandt cancelled the order of the boiler at noon.
+
+## Letter to the members, 6 May 2026
+
+We cancelled the order of the boiler within an hour of the supplier's call.
+"""
+
+
+async def test_who_did_it_is_not_replaced_by_what_says_again_that_it_was_done(
+    mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done
+) -> None:
+    await added(REPORT, "boiler.md")
+    await all_done()
+    answer = await mnemon.asking.ask(tenant, ADA, "Who cancelled the order of the boiler?")
+    told = roles(answer)
+    assert "Olga Brandt" in " ".join(text for role, _, text in told if role == "answer"), told
+    assert all(role != "replaced" for role, _, _ in told), told

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mnemon.ask.quoting import things
 from mnemon.ask.quoting.features import CandidateStatement, StatementValues, Weighing
-from mnemon.ask.quoting.hearing import folded
+from mnemon.ask.quoting.hearing import folded, words_in
 from mnemon.ask.quoting.moved import ALTERS, DOUBT, MOVES
 from mnemon.ask.quoting.needs import matter_of
 from mnemon.semantics.rules.word_lists import STATT
@@ -125,7 +125,7 @@ def said_anew(
     weights, enough = _learned()
     best, most = None, enough
     for other in found:
-        if other.values["quoted"] or not is_after(one, other) or not _tells_change(other.statement.text):
+        if other.values["quoted"] or not is_after(one, other) or not _tells_change(one, other, weighing):
             continue
         if not is_of_same_matter(one, other, weighing) or DOUBT.search(other.statement.text):
             continue
@@ -142,8 +142,12 @@ def tells_change(values: StatementValues) -> bool:
     return any(values[name] for name in _CUES)
 
 
-def _tells_change(text: str) -> bool:
-    return any(cue.search(text) for cue in (CALLS_OFF, TAKES_OVER, MOVES, things.DENIAL, ALTERS))
+def _tells_change(one: CandidateStatement, other: CandidateStatement, weighing: Weighing) -> bool:
+    """By a word that neither the question nor the earlier statement has: who revoked a key is told by "revoked"."""
+    known = {folded(word) for word in (*words_in(one.statement.text), *weighing.need.words)}
+    cues = (CALLS_OFF, TAKES_OVER, MOVES, things.DENIAL, ALTERS)
+    said = (found[0] for cue in cues for found in cue.finditer(other.statement.text))
+    return any({folded(word) for word in words_in(words)} - known for words in said)
 
 
 def _goes_on(values: StatementValues) -> bool:
@@ -159,7 +163,9 @@ def is_of_same_matter(one: CandidateStatement, other: CandidateStatement, weighi
 
 
 def _says_more(one: CandidateStatement, other: CandidateStatement, weighing: Weighing) -> bool:
-    """What gives the same amount or time again changes neither."""
+    """What gives the same amount or time again changes neither, and what names nobody does not say who."""
+    if weighing.need.kind == "who":
+        return bool(_people(other, weighing) - _people(one, weighing))
     if weighing.need.kind not in (*_AMOUNTS, *_TIMES):
         return True
     return bool(_values(other.statement.text) - _values(one.statement.text) - weighing.need.numbers)
@@ -167,6 +173,14 @@ def _says_more(one: CandidateStatement, other: CandidateStatement, weighing: Wei
 
 def _values(text: str) -> set[str]:
     return set(things.DIGITS.findall(text)) | {found[0].lower() for found in things.TIME.finditer(text)}
+
+
+def _people(one: CandidateStatement, weighing: Weighing) -> set[str]:
+    """Who is named in it, or says it in the first person."""
+    said = one.statement.text if one.statement.speaker is None else f"{one.statement.speaker} {one.statement.text}"
+    return {folded(word) for word in words_in(said)} & set(weighing.people) - {
+        folded(word) for word in weighing.need.words
+    }
 
 
 def _names(text: str) -> set[str]:
