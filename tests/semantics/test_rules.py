@@ -317,3 +317,12 @@ async def test_days_that_something_moves_between_are_not_when_it_moves() -> None
     )
     event = await the_event(text)
     assert event.event_time is not None and event.event_time.date() == date(2025, 4, 1)
+
+
+async def test_a_bare_report_is_of_the_day_on_which_it_was_said() -> None:
+    talk = (
+        "[2025-03-03 08:00] Ines: I'll order the ropes by Friday\n[2025-03-03 08:01] Ole: fine\n"
+        "[2025-03-04 17:45] Ines: ordered\n[2025-03-04 17:50] Ole: good\n"
+    )
+    report = next(each for each in await events(talk, "chat") if each.category is Category.EXECUTION)
+    assert report.event_time and report.event_time.date() == date(2025, 3, 4)

@@ -137,6 +137,7 @@ def _bare_report(revision: Revision, unit: Unit, sentence: str, cast: Cast, chun
         (InvolvedActor(speaker, "contributor"),),
         evidence,
         confidence_of("done_bare", Category.EXECUTION, revision.type),
+        event_time=said_on(unit, revision),
         rule="done_bare",
     )
 
