@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import secrets
 import shutil
 import tempfile
 from collections.abc import AsyncIterator
@@ -71,17 +72,17 @@ async def house(site: Mnemon, browser: Browser, session: str, store_address: str
     await add_people(site, page)
     await add_texts(site, page)
     found |= await places(site, page)
-    await asyncio.to_thread(bucket, store_address, "web-house")
-    place = {"location": "s3://web-house/docs/", "name": "policies", "endpoint": store_address, "region": REGION}
+    store = await asyncio.to_thread(bucket, store_address, "web-house")
+    place = {"location": f"s3://{store.bucket}/docs/", "name": "policies", "endpoint": store_address, "region": REGION}
     await send(site, page, "/v1/sources", place)
     await context.close()
     return found
 
 
-def bucket(address: str, name: str) -> ObjectStore:
-    """With one file in it."""
-    store = ObjectStore(address, name)
-    store.client().create_bucket(Bucket=name, CreateBucketConfiguration={"LocationConstraint": REGION})
+def bucket(address: str, begins: str) -> ObjectStore:
+    """With one file in it. The house is furnished once more where a worker comes back to it."""
+    store = ObjectStore(address, f"{begins}-{secrets.token_hex(4)}")
+    store.client().create_bucket(Bucket=store.bucket, CreateBucketConfiguration={"LocationConstraint": REGION})
     store.put("docs/tides.txt", "The spring tide comes on 21 March.")
     return store
 
