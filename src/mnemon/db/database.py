@@ -34,6 +34,8 @@ CHECKOUT_PATIENCE = 20.0
 # The pool doubles its pause with each refusal, so that after a long outage everyone would wait as long again: it soon
 # gives up instead, and begins anew.
 RECONNECT_PATIENCE = 2.0
+# A connection may rest for long before it is needed again: a firewall that forgot it meanwhile is found out.
+KEEPALIVE_SECONDS = 60
 
 log = logger(__name__)
 
@@ -86,7 +88,9 @@ class Database:
         pooler = server.pooler_conninfo if isinstance(server, ExternalServer) else None
         # Behind a pooler the next transaction may be on another connection of the server, which knows no statement
         # that was prepared on the last.
-        kept = {"prepare_threshold": None} if pooler else {}
+        kept: dict[str, int | None] = {"keepalives_idle": KEEPALIVE_SECONDS}
+        if pooler:
+            kept["prepare_threshold"] = None
         self._pool = AsyncConnectionPool(
             pooler or server.app_conninfo,
             connection_class=_connection_class(server),
