@@ -90,6 +90,33 @@ async def test_what_was_sealed_under_a_tokens_name_goes_with_its_owner(
     assert name == "[REDACTED]"
 
 
+@pytest.mark.parametrize("who_asked", ["user:c", "user:b"])
+async def test_an_open_erasure_of_a_token_is_not_in_the_way_of_its_owners(
+    client: httpx.AsyncClient, mnemon: Mnemon, tenant: UUID, user: Person, who_asked: str
+) -> None:
+    """It has another reason, and the second time who approves the owner's had asked for it."""
+    await by_token(mnemon, tenant, user)
+    async with mnemon.database.transaction(tenant) as tx:
+        row = await (await tx.execute("SELECT token_id FROM mnemon.access_tokens")).fetchone()
+    assert row is not None
+    subject, token = f"user:{user.user_id}", f"token:{row['token_id']}"
+    await ask(client, user.headers)
+    old = {
+        "subject": token, "question": QUESTION, "outcome": "refused", "mode": "lexical", "strength": 0.0,
+        "evidence": [], "near_misses": [], "dropped": 0,
+    }  # fmt: skip
+    await mnemon.log.append(tenant, [_asked(token, old)])
+    assert await questions(mnemon, tenant) == [QUESTION, QUESTION]
+    await mnemon.privacy.erasures.request(tenant, token, reason="token_was_lost", requested_by=who_asked)
+    assert (await erase(mnemon, tenant, subject)).status == "completed"
+    assert await questions(mnemon, tenant) == ["[REDACTED]", "[REDACTED]"]
+    assert [one.value async for one in mnemon.privacy.data_of(tenant, subject)] == []
+    done = [one for one in await mnemon.privacy.erasures.page(tenant, 10) if one.status != "declined"]
+    assert {one.subject_id: one.status for one in done} == {subject: "completed", token: "completed"}
+    async with mnemon.database.transaction(tenant) as tx:
+        assert (await user_by_id(tx, user.user_id)).email == f"{user.user_id}@erased.invalid"
+
+
 def _asked(token: str, data: dict[str, object]) -> NewEvent:
     return NewEvent(type=ASKED.type, data=data, actor=Actor("agent", token), entities=[EntityReference(ENTITY, "q-1")])
 

@@ -110,10 +110,18 @@ class Erasures:
         self.also_known_as: AlsoKnownAs = _no_account
 
     async def request(
-        self, tenant: UUID, subject_id: str, *, reason: str, requested_by: str, reference: str | None = None
+        self,
+        tenant: UUID,
+        subject_id: str,
+        *,
+        reason: str,
+        requested_by: str,
+        reference: str | None = None,
+        takes_open: bool = False,
     ) -> Erasure:
         """Ask for it. A request that is open and says the same, or an erasure that is through, is returned instead of a
-        second one; an open one that says another reason or reference is not written over."""
+        second one; an open one that says another reason or reference is not written over, unless `takes_open` takes it
+        as it is."""
         check_reason(reason)
         check_reference(reference)
         async with self._log.transaction(tenant) as transaction:
@@ -125,7 +133,8 @@ class Erasures:
             last = await _one(connection, LAST_OF, tenant, subject_id)
             gone = people and people[0].erased_at is not None
             is_other = last is not None and (last.reason, last.reference) != (reason, reference)
-            if last is not None and last.status == "requested" and is_other and not requested_by.startswith(SCHEDULES):
+            is_taken = takes_open or requested_by.startswith(SCHEDULES)
+            if last is not None and last.status == "requested" and is_other and not is_taken:
                 told = f"{last.reason}{f', {last.reference}' if last.reference else ''}"
                 raise Conflict(
                     f"The erasure of {subject_id} is asked for already, with the reason {told}: "
@@ -150,7 +159,7 @@ class Erasures:
         erasure = await retry_on_conflict(lambda: self._destroy(tenant, erasure_id, approved_by))
         if erasure.status != "key_destroyed":
             return erasure
-        asked = await self._ask_for_others(tenant, erasure)
+        asked = await self._ask_for_others(tenant, erasure, approved_by)
         others = [await retry_on_conflict(partial(self._destroy, tenant, one, approved_by)) for one in asked]
         erased = [*(one for one in others if one.status == "key_destroyed"), erasure]
         self._keys.forget(tenant, [one.subject_id for one in erased])
@@ -186,18 +195,27 @@ class Erasures:
             await transaction.append([_about(events.SUBJECT_READMITTED, subject_id, by, data)])
         return generation
 
-    async def _ask_for_others(self, tenant: UUID, erasure: Erasure) -> list[str]:
-        """Not where only a term ended: that of each key is looked at by itself."""
+    async def _ask_for_others(self, tenant: UUID, erasure: Erasure, approved_by: str) -> list[str]:
+        """Not where only a term ended: that of each key is looked at by itself.
+
+        The person's own key is gone by now: no open request for one of the others may be in the way.
+        """
         if erasure.requested_by.startswith(SCHEDULES):
             return []
         async with self._log.database.transaction(tenant) as connection:
             others = await self.also_known_as(connection, erasure.subject_id) or ()
         asked = []
         for one in others:
+            ask = partial(
+                self.request, tenant, one, reason=erasure.reason, reference=erasure.reference,
+                requested_by=erasure.requested_by, takes_open=True,
+            )  # fmt: skip
             with suppress(NotFound):
-                made = await self.request(
-                    tenant, one, reason=erasure.reason, reference=erasure.reference, requested_by=erasure.requested_by
-                )
+                made = await ask()
+                if made.status == "requested" and made.requested_by == approved_by != erasure.requested_by:
+                    # Who asked for that one cannot approve it, but does approve this one.
+                    await self.decline(tenant, made.erasure_id, declined_by=approved_by)
+                    made = await ask()
                 asked.append(made.erasure_id)
         return asked
 
