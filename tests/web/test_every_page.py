@@ -305,7 +305,8 @@ async def test_a_newcomer_takes_the_sample_in_one_click(
     assert len({one["doc_id"] for one in runs["items"]}) == len(named) - 1
     async with mnemon.database.owner() as owner:
         await owner.execute(
-            "UPDATE mnemon.ingestion_runs SET status = 'succeeded', started_at = now(), finished_at = now() WHERE tenant_id = %s",
+            "UPDATE mnemon.ingestion_runs SET status = 'succeeded', started_at = now(), finished_at = now()"
+            " WHERE tenant_id = %s",
             (tenant,),
         )
     done = (await client.get("/runs?sample=1", headers=user.headers)).text
