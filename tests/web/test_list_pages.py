@@ -1,6 +1,7 @@
 """Claims about the pages of mailing lists: what a thread came to stands beside the words that say so."""
 
 import re
+from collections.abc import Iterable
 from html import unescape
 from pathlib import Path
 from uuid import UUID
@@ -11,6 +12,7 @@ import pytest
 from mnemon.app import Mnemon
 from mnemon.mail.consensus.threads import is_reading
 from mnemon.mail.spans.labels import LabelledSpan
+from mnemon.web.lists import message_text
 from mnemon.web.lists.message_text import StanceMark, parts_of
 from mnemon.work.worker import Worker
 from tests.api.conftest import Person
@@ -263,3 +265,24 @@ async def test_a_long_thread_is_read_page_by_page_and_past_the_last_is_the_last(
     shown = [set(re.findall(r"Word number (\d+)\.", page)) for page in pages]
     assert [len(one) for one in shown] == [49, 50, 20, 20]
     assert len(shown[0] | shown[1] | shown[2]) == 119
+
+
+def test_a_mail_that_was_answered_line_by_line_is_gone_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    flowing = message_text._flowing
+
+    def counted(text: str, places: Iterable[tuple[int, int]]) -> str:
+        asked.append(len(text))
+        return flowing(text, places)
+
+    monkeypatch.setattr(message_text, "_flowing", counted)
+    text = "> a question\nan answer\n" * 300
+    spans = [
+        LabelledSpan(label, start + at, start + at + length, depth)
+        for start in range(0, len(text), 23)
+        for label, at, length, depth in (("quote", 0, 13, 1), ("new", 13, 10, 0))
+    ]
+    parts = parts_of(text, spans)
+    assert len(parts) == 600
+    assert asked == [len(text)]
+    assert "\n".join("".join(piece.text for piece in part.pieces) for part in parts).split() == text.split()
