@@ -27,7 +27,7 @@ FOLDS = 5
 # Of questions whose answer did not change, and of statements after the earlier one.
 EVERY, MOST_AFTER = 5, 60
 # Of such a chance a later statement is told first, and the earlier one as replaced.
-ENOUGH = 0.5
+ENOUGH = 0.6
 NOWHERE = StatementSource(UUID(int=1), UUID(int=1), 1, True, "", "", "text/plain", None)
 
 

@@ -240,3 +240,21 @@ async def test_what_is_wrong_of_another_matter_denies_nothing(
     answer = await ask(database, log, tenant, question)
     assert answer.outcome == "answered"
     assert {one.role for one in answer.sentences} <= {"answer"}, roles(answer)
+
+
+async def test_a_denial_of_the_next_statement_denies_nothing_before_it(
+    database: Database, tenant: UUID, log: EventLog
+) -> None:
+    lift, rent = "The lift in the old mill was repaired on Monday.", "Somebody wrote that the rent goes up in May."
+    await put(database, tenant, [f"{lift} {rent} This is wrong, it stays. The yard is swept on Fridays."])
+    answer = await ask(database, log, tenant, "Was the lift in the old mill repaired?")
+    assert roles(answer)[0] == ("answer", "", lift)
+    assert "denied" not in [one.role for one in answer.sentences]
+
+
+async def test_what_a_denial_names_is_what_it_denies(database: Database, tenant: UUID, log: EventLog) -> None:
+    pond = "The garden of the school gets a pond this summer."
+    await put(database, tenant, [f"{pond} It is not true that a child fell off the wall. Lunch is at noon."])
+    answer = await ask(database, log, tenant, "Does the garden of the school get a pond?")
+    assert roles(answer)[0] == ("answer", "", pond)
+    assert "denied" not in [one.role for one in answer.sentences]

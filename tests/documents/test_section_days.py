@@ -132,3 +132,18 @@ def test_a_passage_of_several_days_has_none() -> None:
     [only] = [one for one in chunks_of(read) if "mast" in one.text]
     assert "hull" in only.text
     assert only.said_on is None
+
+
+@pytest.mark.parametrize(
+    ("title", "first", "second", "year"),
+    [
+        ("# Board minutes 2025", "## 12 January", "## 9 February", 2025),
+        ("# Protokolle des Vorstands 2024", "## 3. Mai", "## 7. Juni", 2024),
+        ("# Board minutes", "## 12 January", "## 9 February", NO_YEAR),
+        ("# Plans of 2024 and 2025", "## 12 January", "## 9 February 2026", 2026),
+    ],
+)
+def test_the_title_says_the_year_of_sections_that_tell_none(title: str, first: str, second: str, year: int) -> None:
+    read = markdown(f"{title}\n\n{first}\n\nThe hall is let to the choir.\n\n{second}\n\nThe well is covered.\n")
+    days = [part.day for part in structure_of(read).parts if part.day]
+    assert {day.year for day in days} == {year}

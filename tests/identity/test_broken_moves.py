@@ -1,6 +1,7 @@
 """A move that breaks off, at whatever moment: the tenant is open in one place, and the next attempt ends it."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -51,6 +52,21 @@ async def test_a_move_that_broke_off_after_the_opening_is_ended_by_the_next(
     monkeypatch.undo()
     await sides.move()
     assert (await sides.here.client.get("/v1/events", headers=headers)).status_code == 421
+
+
+async def test_a_move_that_broke_off_after_the_opening_goes_to_no_third_place(
+    sides: Sides, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mnemon.identity.tenant_moves._Move.leave", dies)
+    with pytest.raises(KeyboardInterrupt):
+        await sides.move()
+    monkeypatch.undo()
+    database, slug = sides.here.mnemon.database, sides.slug
+    with pytest.raises(MoveRefused, match=re.escape(URL)):
+        await move_tenant(database, slug, sides.to, "https://third.example", lambda words: None)
+    closed = await sides.here.client.get("/v1/events", headers=sides.admin.headers)
+    assert closed.status_code == 503, "it is open elsewhere already"
+    await sides.move()
 
 
 async def test_a_move_that_broke_off_while_it_was_cleared_here_is_ended_by_the_next(

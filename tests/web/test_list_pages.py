@@ -1,6 +1,7 @@
 """Claims about the pages of mailing lists: what a thread came to stands beside the words that say so."""
 
 import re
+from collections.abc import Iterable
 from html import unescape
 from pathlib import Path
 from uuid import UUID
@@ -11,6 +12,7 @@ import pytest
 from mnemon.app import Mnemon
 from mnemon.mail.consensus.threads import is_reading
 from mnemon.mail.spans.labels import LabelledSpan
+from mnemon.web.lists import message_text
 from mnemon.web.lists.message_text import StanceMark, parts_of
 from mnemon.work.worker import Worker
 from tests.api.conftest import Person
@@ -115,6 +117,36 @@ async def test_a_report_is_read_proven_and_taken_away(
     assert "<!doctype html>" in file.text
     refused = await see(client, user, "/lists/report?kind=thread", 422)
     assert "needs a thread" in refused
+
+
+async def test_the_form_of_a_report_offers_what_can_be_answered(
+    client: httpx.AsyncClient, user: Person, read_list: Imported
+) -> None:
+    await read_list(SAMPLE)
+    of_all = await see(client, user, "/lists/report")
+    [choice] = re.findall(r'<select name="kind">.*?</select>', of_all, re.DOTALL)
+    kinds = re.findall(r'<option value="([\w-]+)"', choice)
+    assert kinds == ["weekly", "consensus", "draft-focused"]
+    for kind in kinds:
+        await see(client, user, f"/lists/report?kind={kind}&draft=draft-tern-wire")
+
+    key = re.findall(r'href="/lists/threads/([0-9a-f]+)"', await see(client, user, "/lists"))[0]
+    of_one = await see(client, user, f"/lists/report?kind=thread&thread={key}")
+    assert 'name="kind"' in of_one and '<select name="kind">' not in of_one
+    sent = dict(re.findall(r'<input type="hidden" name="(\w+)" value="(\w+)">', of_one))
+    assert sent == {"thread": key, "kind": "thread"}
+    await see(client, user, f"/lists/report?kind={sent['kind']}&thread={sent['thread']}")
+
+
+async def test_the_first_page_shows_a_thread_of_mail_once(
+    client: httpx.AsyncClient, user: Person, read_list: Imported, tmp_path: Path
+) -> None:
+    mails = [
+        message(1, "Shall we go?\n"), message(2, "We shall.\n", to=1), message(3, "Another plan altogether.\n"),
+    ]  # fmt: skip
+    await read_list(write_mbox(tmp_path / "a.mbox", mails))
+    shown = (await see(client, user, "/")).partition('id="glance"')[2]
+    assert len(re.findall(r'href="/documents/[0-9a-f-]+"><span>(?:Re: )?Plan</span>', shown)) == 2
 
 
 async def test_sources_are_for_administrators_and_archives_for_everyone(
@@ -233,3 +265,24 @@ async def test_a_long_thread_is_read_page_by_page_and_past_the_last_is_the_last(
     shown = [set(re.findall(r"Word number (\d+)\.", page)) for page in pages]
     assert [len(one) for one in shown] == [49, 50, 20, 20]
     assert len(shown[0] | shown[1] | shown[2]) == 119
+
+
+def test_a_mail_that_was_answered_line_by_line_is_gone_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    flowing = message_text._flowing
+
+    def counted(text: str, places: Iterable[tuple[int, int]]) -> str:
+        asked.append(len(text))
+        return flowing(text, places)
+
+    monkeypatch.setattr(message_text, "_flowing", counted)
+    text = "> a question\nan answer\n" * 300
+    spans = [
+        LabelledSpan(label, start + at, start + at + length, depth)
+        for start in range(0, len(text), 23)
+        for label, at, length, depth in (("quote", 0, 13, 1), ("new", 13, 10, 0))
+    ]
+    parts = parts_of(text, spans)
+    assert len(parts) == 600
+    assert asked == [len(text)]
+    assert "\n".join("".join(piece.text for piece in part.pieces) for part in parts).split() == text.split()

@@ -90,7 +90,7 @@ async def move_tenant(
     database: Database, slug: str, to: ExternalServer, url: str, tell: Tell, ready: MoveReady | None = None
 ) -> TenantMove:
     """Move it. What was begun and broke off is gone on with when this is called again."""
-    tenant, state = await _leaving(database, slug)
+    tenant, state = await _leaving(database, slug, url)
     async with _both_sides(database, to) as (here, there):
         tables = await same_tables(here, there)
         move = _Move(tenant, here, there, url, tell)
@@ -180,8 +180,9 @@ class _Move:
         return sent.rows
 
 
-async def _leaving(database: Database, slug: str) -> tuple[Tenant, str | None]:
-    """The tenant, and how far an earlier attempt came. One that moved is here only if clearing it away broke off."""
+async def _leaving(database: Database, slug: str, url: str) -> tuple[Tenant, str | None]:
+    """The tenant, and how far an earlier attempt came. One that moved is here only if clearing it away broke off; while
+    only the other database knows whether it is open there, no third one may be asked."""
     async with database.owner() as owner:
         row = await (await owner.execute(OPEN_MOVE, (slug,))).fetchone()
     try:
@@ -190,6 +191,12 @@ async def _leaving(database: Database, slug: str) -> tuple[Tenant, str | None]:
         tenant = None
     if row is not None and row["state"] == "moved" and (tenant is None or tenant.tenant_id != row["tenant_id"]):
         raise MoveRefused(f"The tenant {slug!r} has moved to {row['url']} already.", slug=slug)
+    if row is not None and row["state"] in ("opening", "moved") and row["url"] != url:
+        raise MoveRefused(
+            f"An earlier move of the tenant {slug!r} to {row['url']} broke off, and it may be open there: end that one "
+            f"first, with the same database and --url {row['url']}.",
+            slug=slug, url=row["url"],
+        )  # fmt: skip
     return tenant or await tenant_by_slug(database, slug), row["state"] if row is not None else None
 
 

@@ -23,7 +23,7 @@ from mnemon.semantics.semantic_event import FACT_CONFIDENCE, Category
 # Looked at of each kind, and shown.
 LOOKED_AT, LISTED = 200, 20
 EVIDENCE = """
-SELECT DISTINCT ON (e.event_id) e.event_id, e.category, e.status, e.happened_at, e.due, e.actors,
+SELECT DISTINCT ON (e.event_id) e.event_id, e.category, e.status, e.happened_at, e.undated, e.due, e.actors,
     e.confidence, v.doc_version_id, v.start_char, v.end_char, v.quote, r.doc_id, r.version_number, r.is_active,
     r.media_type, r.written_at, d.title, split_part(d.source_uri, '#of=', 1) AS source_uri
 FROM mnemon.semantic_events AS e
@@ -176,10 +176,10 @@ def _filters(wanted: WantedEvents, category: Category, name: str | None) -> Even
 
 
 def _in_one_year(rows: Sequence[dict[str, Any]], period: AskedPeriod | None) -> list[dict[str, Any]]:
-    """Where no year was said, the latest that has such events is meant."""
+    """Where no year was said, the latest that has such events is meant. What has no day was decided on none."""
     if period is None or not period.any_year:
         return list(rows)
-    held = [row for row in rows if period.holds(row["happened_at"].date())]
+    held = [row for row in rows if not row["undated"] and period.holds(row["happened_at"].date())]
     latest = max((row["happened_at"].year for row in held), default=0)
     return [row for row in held if row["happened_at"].year == latest]
 

@@ -219,15 +219,17 @@ def _may_deny(denial: CandidateStatement, one: CandidateStatement) -> bool:
     if said.kind == "row":
         return False
     alone = said.kind == "item" and said.place == 0
-    if things.DENIES_IT.search(text) and not alone and not things.NAMES_RUMOUR.search(text):
+    names_it = things.NAMES_RUMOUR.search(text) or things.DENIES_THAT.search(text)
+    if things.DENIES_IT.search(text) and not alone and not names_it:
         return True
     matter = matter_of(one.statement.text)
     return len(matter & matter_of(text)) >= SAME_MATTER * max(1, len(matter))
 
 
 def _said_by(one: CandidateStatement) -> tuple[str, str]:
-    """The statement, and the one after it, which may still be of the same rumour."""
-    return one.statement.text, one.statement.after
+    """The statement, and the one after it where that is of the same rumour."""
+    said, after = one.statement.text, one.statement.after
+    return said, after if matter_of(said) & matter_of(after) else said
 
 
 def _with_rival(choice: Choice, found: Sequence[CandidateStatement], weighing: Weighing) -> list[Choice]:

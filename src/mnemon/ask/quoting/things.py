@@ -166,6 +166,12 @@ DENIAL = re.compile(
     _I,
 )
 # A denial that points back to what was said before, and one that says itself what it denies.
+# What is named behind it is denied, and nothing before: "it is not true that the lift is broken".
+DENIES_THAT = re.compile(
+    r"\b(?:true|right|correct|so|the case|untrue|false|wrong|truth|stimmt|wahr|falsch|unzutreffend)\b[^.!?]{0,20}"
+    r"\b(?:that|dass)\s+\w",
+    _I,
+)
 DENIES_IT = re.compile(
     r"\b(?:that|this|it|which|none of (?:this|that|it))\b[^.!?]{0,30}?(?:\bnot (?:true|right|correct|so|the case)"
     r"|\buntrue|\bfalse|\bwrong|n['’]t true|\bno truth)\b|\bden(?:y|ied|ies) (?:it|this|that)\b|"

@@ -15,7 +15,7 @@ from mnemon.documents.structure.name_heads import name_heads
 from mnemon.documents.structure.notices import Notice, notices_in
 from mnemon.documents.structure.plain_blocks import plain_blocks
 from mnemon.documents.structure.preamble import is_field, read_preamble
-from mnemon.documents.structure.section_days import in_their_years, section_marks
+from mnemon.documents.structure.section_days import in_their_years, section_marks, year_above
 from mnemon.documents.structure.sections import Section, is_lead_in, section_of
 from mnemon.documents.structure.sentences import sentences, trimmed
 from mnemon.documents.structure.stamps import day_line, days_come_first, stamped_day
@@ -43,7 +43,7 @@ def read_structure(text: str, blocks: Sequence[Block] | None = None, hints: Hint
     if not hints.talk:
         found = list(with_days(found, day_marks(_outside_records(lines, blocks))))
         found = list(with_days(found, section_marks(text, found, blocks)))
-    return Structure(tuple(in_their_years(found)), preamble, hints.digest)
+    return Structure(tuple(in_their_years(found, year_above(text, found, blocks))), preamble, hints.digest)
 
 
 def _below_headings(heads: dict[int, EntryHead], lines: list[Line], blocks: Sequence[Block]) -> dict[int, EntryHead]:

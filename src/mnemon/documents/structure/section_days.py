@@ -31,6 +31,7 @@ _TO_COME = re.compile(
     r"|einladung|frist)\b",
     re.IGNORECASE,
 )
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _LONGEST = 100
 # A line that only announces stands below every heading.
 _LEAD, _DATED_LEAD = 99, 98
@@ -56,15 +57,31 @@ def section_marks(text: str, parts: Iterable[StructurePart], blocks: Sequence[Bl
     return list(_marks(heads, dated))
 
 
-def in_their_years(parts: Sequence[StructurePart]) -> Iterator[StructurePart]:
-    """ "Tue 10 Nov 2026", and then "Wed 11 Nov": the year goes on."""
-    for part, day in zip(parts, _carried([part.day for part in parts]), strict=True):
+def year_above(text: str, parts: Iterable[StructurePart], blocks: Sequence[Block]) -> int | None:
+    """ "# Minutes 2026" says the year of the sections below it."""
+    levels = {block.start: max(block.level, 1) for block in blocks if block.kind == "heading"}
+    above: list[tuple[int, str]] = []
+    for part in parts:
+        level = levels.get(part.start)
+        if part.kind != "heading" or level is None:
+            continue
+        if part.day:
+            years = {int(year[0]) for height, title in above if height < level for year in _YEAR.finditer(title)}
+            return years.pop() if len(years) == 1 else None
+        above.append((level, text[part.start : part.end][:_LONGEST]))
+    return None
+
+
+def in_their_years(parts: Sequence[StructurePart], within: int | None = None) -> Iterator[StructurePart]:
+    """ "Tue 10 Nov 2026", and then "Wed 11 Nov": the year goes on; where no day has one, all may lie within a year."""
+    middle = date(within, 7, 1) if within else None
+    for part, day in zip(parts, _carried([part.day for part in parts], middle), strict=True):
         yield part if day == part.day else replace(part, day=day)
 
 
-def _carried(days: Sequence[date | None]) -> Iterator[date | None]:
+def _carried(days: Sequence[date | None], otherwise: date | None = None) -> Iterator[date | None]:
     """Without its year a day lies nearest to the one before it, or to the first that tells its own."""
-    known = next((day for day in days if day and day.year != NO_YEAR), None)
+    known = next((day for day in days if day and day.year != NO_YEAR), otherwise)
     for day in days:
         found = in_its_year(day, known) if day and known else day
         known = found if found and found.year != NO_YEAR else known
@@ -106,8 +123,9 @@ def _in_turn(heads: Sequence[_Head], level: int) -> bool:
 
 def _marks(heads: Sequence[_Head], dated: Sequence[_Head]) -> Iterator[DayMark]:
     above: list[tuple[int, date]] = []
+    starts = {head.start for head in dated}
     for head in heads:
         above = [one for one in above if one[0] < head.level]
-        if head in dated and head.day:
+        if head.start in starts and head.day:
             above.append((head.level, head.day))
         yield head.start, above[-1][1] if above else None

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from mnemon.semantics.link.doubts import lettered_apart, only_verb
 from mnemon.semantics.link.kept import by_another
 from mnemon.semantics.link.pairs import (
     PairContext,
@@ -50,6 +51,7 @@ def likely_links(ordered: Sequence[Placed], certain: Sequence[EventLink], beside
         doubted = min(one.event.confidence for one in (later, earlier)) < FACT_CONFIDENCE or (
             kind == "fulfils" and by_another(later, earlier)
         )
+        doubted = doubted or (lettered_apart if kind == "supersedes" else only_verb)(later, earlier)
         doubted = doubted or only_meant(later, earlier) or nothing_in_common(later, earlier)
         doubted = doubted or (
             two_promises(later, earlier) if kind == "supersedes" else not reports_work(later, earlier)

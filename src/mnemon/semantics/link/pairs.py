@@ -46,7 +46,7 @@ _FURTHEST_CHARACTERS = 1200
 _MONTHS = content_words(" ".join(MONTHS))
 _CALENDAR = _MONTHS | content_words(" ".join(WEEKDAYS))
 # Two sentences that share one of these speak of nothing in common.
-_SLIGHT = content_words(
+SLIGHT = content_words(
     "only now also still just very more most less much many new again all every always never each other another same"
     " both here there then later soon today already yet even once well good next last first nur noch auch jetzt neu"
 )
@@ -110,7 +110,7 @@ class PairContext:
 
     def closeness(self, later: Placed, earlier: Placed) -> float:
         """A first look at two events: one text, meaning, rare words."""
-        shared = meanings(later.words) & meanings(earlier.words) - _SLIGHT - _GERMAN_STOP
+        shared = meanings(later.words) & meanings(earlier.words) - SLIGHT - _GERMAN_STOP
         return 2.0 * _in_one_text(later, earlier) + nearness(later, earlier) + sum(map(self.rarity, shared)) / 50
 
     def likeness(self, first: str, second: str) -> float:
@@ -180,13 +180,13 @@ def features_of(later: Placed, earlier: Placed, context: PairContext) -> tuple[f
         float(earlier.event.category is Category.DECISION),
         float(earlier.event.category in (Category.FEEDBACK, Category.CHANGE)),
         float(_one_piece_of_work(later, earlier)),
-        float(not first & second - _SLIGHT - _GERMAN_STOP),
+        float(not first & second - SLIGHT - _GERMAN_STOP),
         float(later.event.category is Category.CHANGE),
         float(earlier.event.category is Category.COMMITMENT),
         float(later.event.category is earlier.event.category is Category.COMMITMENT),
         float(bool(days_named(new) & (days_named(old) | due_day(earlier)))),
         float(bool(days_named(new) and days_named(old) and not days_named(new) & days_named(old))),
-        float(any(meanings(match["old"]) & second - _SLIGHT - _GERMAN_STOP for match in _OLD.finditer(new))),
+        float(any(meanings(match["old"]) & second - SLIGHT - _GERMAN_STOP for match in _OLD.finditer(new))),
         near * (REVERSES.search(new) is not None),
         near * (DONE.search(new) is not None),
         near * _in_one_text(later, earlier),
@@ -238,11 +238,11 @@ def may_pair(kind: EventLinkKind, later: Placed, earlier: Placed) -> bool:
         return False
     if _in_one_text(later, earlier):
         return True
-    if kind == "fulfils" and _shared_words(later, earlier) and not _one_piece_of_work(later, earlier):
+    if kind == "fulfils" and shared_words(later, earlier) and not _one_piece_of_work(later, earlier):
         return False
     if nearness(later, earlier) >= _NEAR:
         return True
-    return bool(meanings(later.words) & meanings(earlier.words) - _SLIGHT - _GERMAN_STOP)
+    return bool(meanings(later.words) & meanings(earlier.words) - SLIGHT - _GERMAN_STOP)
 
 
 def _of_one_sentence(later: Placed, earlier: Placed) -> bool:
@@ -283,13 +283,13 @@ def two_promises(later: Placed, earlier: Placed) -> bool:
 
 def only_meant(later: Placed, earlier: Placed) -> bool:
     """Two texts without a word in common: only their meaning ties them."""
-    return not _in_one_text(later, earlier) and not _shared_words(later, earlier)
+    return not _in_one_text(later, earlier) and not shared_words(later, earlier)
 
 
 def nothing_in_common(later: Placed, earlier: Placed) -> bool:
     """Only a number or a month, "12 places" and "by 12 November", and nobody either. "From 27 June to 4 July" speaks of
     what was decided for 27 June."""
-    told = (word for word in _shared_words(later, earlier) if word not in _CALENDAR and not word.isdigit())
+    told = (word for word in shared_words(later, earlier) if word not in _CALENDAR and not word.isdigit())
     owners, doers = owners_and_doers(later, earlier)
     return not any(told) and not owners & doers and not days_named(later.words) & days_named(earlier.words)
 
@@ -299,7 +299,7 @@ def reports_work(later: Placed, earlier: Placed) -> bool:
     return later.event.category is Category.EXECUTION and earlier.event.category is Category.COMMITMENT
 
 
-def _shared_words(later: Placed, earlier: Placed) -> frozenset[str]:
+def shared_words(later: Placed, earlier: Placed) -> frozenset[str]:
     """Names of those who take part apart."""
     names = content_words(" ".join(actor.ref for one in (later, earlier) for actor in one.event.actors))
     return meanings(later.words) & meanings(earlier.words) - names - _GERMAN_STOP
@@ -308,7 +308,7 @@ def _shared_words(later: Placed, earlier: Placed) -> frozenset[str]:
 def _one_piece_of_work(later: Placed, earlier: Placed) -> bool:
     """More than a name and a verb in common, no other month, and not another verb: "book" is not kept by "visited"."""
     verb = promised_verb(earlier.words)
-    if not any(base_of(word) != verb and word not in _MONTHS for word in _shared_words(later, earlier)):
+    if not any(base_of(word) != verb and word not in _MONTHS for word in shared_words(later, earlier)):
         return False
     if _named_apart(later, earlier):
         return False
@@ -320,7 +320,7 @@ def _one_piece_of_work(later: Placed, earlier: Placed) -> bool:
 
 def _named_apart(later: Placed, earlier: Placed) -> bool:
     """One word in common, and another before it on either side: "the migration script", "the deployment script"."""
-    shared = _shared_words(later, earlier)
+    shared = shared_words(later, earlier)
     if len(shared) != 1:
         return False
     before = [_word_before(one.words, next(iter(shared))) for one in (later, earlier)]
@@ -331,7 +331,7 @@ def _word_before(text: str, word: str) -> frozenset[str]:
     """What tells which one is meant, if a word with a meaning of its own stands right before it."""
     words = _WORD.findall(text)
     places = [place for place, each in enumerate(words) if place and word in content_words(each)]
-    return content_words(words[places[0] - 1]) - _SLIGHT - _GERMAN_STOP if places else frozenset()
+    return content_words(words[places[0] - 1]) - SLIGHT - _GERMAN_STOP if places else frozenset()
 
 
 _WHAT: dict[EventLinkKind, str] = {
@@ -343,7 +343,7 @@ _WHAT: dict[EventLinkKind, str] = {
 
 def reason_for(kind: EventLinkKind, later: Placed, earlier: Placed, likely: float) -> str:
     """What ties the two, for whoever asks; after the colon words of the text."""
-    shared = sorted(content_words(later.words) & content_words(earlier.words) - _SLIGHT - _GERMAN_STOP)[:4]
+    shared = sorted(content_words(later.words) & content_words(earlier.words) - SLIGHT - _GERMAN_STOP)[:4]
     owners = {actor.ref.casefold() for actor in earlier.event.actors if actor.role == "owner"}
     told = [f"shares {', '.join(as_written(later.words, one) for one in shared)}"] if shared else []
     if owners & {actor.ref.casefold() for actor in later.event.actors}:

@@ -170,7 +170,7 @@ def _supersedes(later: Placed, earlier: Placed) -> str | None:
 def _is_about(text: str, topic: str) -> bool:
     """Each word of the topic stands there, or one that begins alike: "Samstagsarbeit", "samstags gearbeitet"."""
     told = content_words(text)
-    wanted = [word for word in content_words(topic) if len(word) >= _SHORTEST_FRONT and word not in _ANY_MATTER]
+    wanted = content_words(topic)
     return bool(wanted) and all(word in told or any(_begin_alike(word, each) for each in told) for word in wanted)
 
 

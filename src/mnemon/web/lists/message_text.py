@@ -71,18 +71,23 @@ def anchor_of(said: Said) -> str:
 
 def parts_of(text: str, spans: Sequence[LabelledSpan], marks: Sequence[StanceMark] = ()) -> list[ShownPart]:
     """Every character once, in order; neighbours of one kind are one part."""
+    places = [(label, *_trimmed(text, start, end)) for label, start, end in _joined(spans, len(text))]
+    flowing = _flowing(text, [(first, last) for label, first, last in places if label == "new"])
     shown: list[ShownPart] = []
-    for label, start, end in _joined(spans, len(text)):
-        said = text[start:end]
-        if not said.strip():
+    for label, first, last in places:
+        if first >= last:
             continue
-        first = start + len(said) - len(said.lstrip("\n"))
-        last = end - (len(said) - len(said.rstrip()))
-        pieces = list(_pieces(_flowing(text, first, last) if label == "new" else text, first, last, marks))
+        pieces = list(_pieces(flowing if label == "new" else text, first, last, marks))
         # What takes a stance is shown, wherever it stands.
         folded = "" if any(piece.mark for piece in pieces) else FOLDED.get(label, "")
         shown.append(ShownPart(label, folded, text.count("\n", first, last) + 1, pieces))
     return shown
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """Without the empty lines before it and the space after it."""
+    said = text[start:end]
+    return start + len(said) - len(said.lstrip("\n")), start + len(said.rstrip())
 
 
 def _joined(spans: Iterable[LabelledSpan], length: int) -> Iterator[tuple[str, int, int]]:
@@ -97,19 +102,27 @@ def _joined(spans: Iterable[LabelledSpan], length: int) -> Iterator[tuple[str, i
     yield last if last is not None else ("new", 0, length)
 
 
-def _flowing(text: str, start: int, end: int) -> str:
+def _flowing(text: str, places: Iterable[tuple[int, int]]) -> str:
     """As long as before, with a space for each line break that only kept a line from growing too wide: readers have
     screens of every width. Such a break comes where the next word would not have fitted into the widest line around."""
-    shown, at = list(text), start
-    for has_words, block in groupby(text[start:end].split("\n"), key=lambda line: bool(line.strip())):
+    shown = list(text)
+    for start, end in places:
+        for at in _kept_width(text[start:end]):
+            shown[start + at] = " "
+    return "".join(shown)
+
+
+def _kept_width(text: str) -> Iterator[int]:
+    """Where the line breaks are that only kept a line from growing too wide."""
+    at = 0
+    for has_words, block in groupby(text.split("\n"), key=lambda line: bool(line.strip())):
         lines = list(block)
         widest = max(map(len, lines)) if has_words else 0
         for line, following in pairwise([*lines, ""]):
             at += len(line) + 1
             full = len(line) + 1 + len(following.partition(" ")[0]) > widest >= WRAPPED
             if full and following.strip() and not OWN_LINE.match(following) and not line.rstrip().endswith(":"):
-                shown[at - 1] = " "
-    return "".join(shown)
+                yield at - 1
 
 
 def _pieces(text: str, start: int, end: int, marks: Sequence[StanceMark]) -> Iterator[MailPiece]:
