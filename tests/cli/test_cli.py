@@ -147,34 +147,65 @@ def verified(environment: dict[str, str]) -> list[str]:
     return [str(one) for one in [*found, *told["lost_tenants"]]]
 
 
-def test_after_a_restore_the_log_is_intact_and_says_what_happened(environment: dict[str, str], folder: Path) -> None:
+def checkpoints_of(environment: dict[str, str]) -> dict[Path, bytes]:
+    return {
+        one: one.read_bytes() for one in Path(environment["MNEMON_HOME"], "checkpoints").rglob("*") if one.is_file()
+    }
+
+
+def test_after_a_restore_its_owner_says_that_the_log_goes_on(environment: dict[str, str], folder: Path) -> None:
+    """As the guide tells it: with the same home, with a new one, and with a later backup after an earlier one."""
+    home = Path(environment["MNEMON_HOME"])
     mnemon(environment, "log", "checkpoint")
     result(environment, "user", "add", "early@example.org")
     mnemon(environment, "log", "checkpoint")
-    file = folder / "tuesday.backup"
+    file, later = folder / "tuesday.backup", folder / "wednesday.backup"
     mnemon(environment, "db", "backup", str(file))
     result(environment, "user", "add", "late@example.org")
     result(environment, "tenant", "add", "newer", "--name", "Newer")
     mnemon(environment, "log", "checkpoint")
     mnemon(environment, "log", "checkpoint", "--tenant", "newer")
+    mnemon(environment, "db", "backup", str(later))
+    signed = checkpoints_of(environment)
     restored = mnemon(environment, "db", "restore", str(file), "--replace")
-    assert "given up, which it says itself, and it is signed." in restored.stdout, restored.stderr
+    assert restored.returncode == 0, restored.stderr
+    found = re.search(
+        r"The log main of tenant main is restored, not signed: \d+ signed events? lies? beyond its event \d+; "
+        r"if the other log is gone for good, `mnemon (log adopt-restore --tenant main)`\.",
+        restored.stdout,
+    )
+    assert found is not None, restored.stdout
+    # It may be a rehearsal, and the other log in use: nothing that was signed of it is touched, nor is it hidden.
+    assert checkpoints_of(environment) == signed
+    assert verified(environment) != []
+    moved = re.search(r"If it is gone for good, `mv (\S+) (\S+)`\.", restored.stdout)
+    assert moved is not None, restored.stdout
+    Path(moved[1]).rename(moved[2])
+    assert mnemon(environment, *found[1].split()).returncode == 0
     assert verified(environment) == []
     [line] = mnemon(environment, "log", "read", "--only", "log.restore.adopted", "--json").stdout.splitlines()
     told = json.loads(line)["data"]
     assert told["attested"] > told["ends_at"] - 1
     # What was signed of the events that are gone is not lost, and new events are signed again.
-    assert [*Path(environment["MNEMON_HOME"]).glob("checkpoints/*/set-aside/*")]
+    assert [*home.glob("checkpoints/*/set-aside/*")]
     result(environment, "user", "add", "again@example.org")
     mnemon(environment, "log", "checkpoint")
     assert verified(environment) == []
     # In a new home with a copy of the keys alone: the backup has what was signed.
     other = environment | {"MNEMON_HOME": str(folder / "other")}
-    shutil.copytree(Path(environment["MNEMON_HOME"]) / "keys", folder / "other" / "keys")
+    shutil.copytree(home / "keys", folder / "other" / "keys")
     restored = mnemon(other, "db", "restore", str(file))
     assert "and is signed." in restored.stdout, restored.stderr
     assert verified(other) == []
     assert not (folder / "other" / "checkpoints-restored").exists()
+    # The later backup after the earlier one: two histories, of which the home has the wrong one.
+    [log] = json.loads(mnemon(environment, "db", "restore", str(later), "--replace", "--json").stdout)["partitions"][:1]
+    assert not log["signed"] and "restored, not signed" in log["told"], log
+    assert mnemon(environment, "log", "adopt-restore", "--tenant", "main").returncode == 1
+    (home / "checkpoints").rename(home / "checkpoints-of-tuesday")
+    restored = mnemon(environment, "db", "restore", str(later), "--replace")
+    assert "not signed" not in restored.stdout, restored.stdout
+    assert verified(environment) == []
 
 
 def test_serve_greets_answers_and_stops_cleanly_on_ctrl_c(environment: dict[str, str], folder: Path) -> None:

@@ -133,4 +133,7 @@ def test_a_restore_does_the_erasures_again_that_came_after_the_backup(
     restored = mnemon(environment, "db", "restore", str(file), "--replace")
     assert "1 erasure since then done again." in restored.stdout, restored.stderr
     assert result(environment, "privacy", "show", "p-9") == []
+    # The first restore is signed too, with an erasure of its own.
+    assert "mnemon log adopt-restore --tenant main" in restored.stdout
+    assert mnemon(environment, "log", "adopt-restore").returncode == 0
     assert mnemon(environment, "log", "verify").returncode == 0

@@ -21,8 +21,10 @@ from mnemon.log.errors import CheckpointRefused, EventNotFound, NothingToAttest
 from mnemon.log.events import EntityReference, Scope
 from mnemon.log.proof import chain
 from mnemon.log.proof.checkpoint import Checkpoint
+from mnemon.log.proof.checkpoint_files import FOLDER, RESTORED, CheckpointFiles
 from mnemon.log.proof.integrity import Integrity
 from mnemon.log.proof.merkle import EMPTY_ROOT, Frontier, leaf, node, path_ranges, root_from_path, subtrees
+from mnemon.log.proof.restored import go_on_after_restore
 from mnemon.log.proof.verify import ChainReport
 from mnemon.log.store import EventLog
 
@@ -202,6 +204,52 @@ class TestTampering:
             await integrity.checkpoint(filled)
         with pytest.raises(CheckpointRefused, match="nobody brought it back"):
             await integrity.adopt_restore(filled)
+
+    async def test_a_cut_log_that_grew_again_was_not_brought_back(
+        self, integrity: Integrity, log: EventLog, tenant: UUID, server: EmbeddedServer
+    ) -> None:
+        """Its own record names the seal of the event that is gone."""
+        await log.append(tenant, [noted() for _ in range(4)])
+        await integrity.checkpoint(tenant)
+        await log.append(tenant, [noted()])
+        await integrity.seal_all()
+        with superuser(server) as connection:
+            for table in ("events", "event_payloads", "event_entities", "event_labels"):
+                connection.execute(f"DELETE FROM mnemon.{table} WHERE tenant_id = %s AND sequence > 4", (tenant,))
+            connection.execute(
+                """UPDATE mnemon.partitions p SET sequence = 4, hash = e.hash FROM mnemon.events e
+                    WHERE p.tenant_id = %s AND e.tenant_id = p.tenant_id AND e.sequence = 4""",
+                (tenant,),
+            )
+        await log.append(tenant, [noted()])
+        signed = integrity.checkpoints.newest(tenant).seal
+        assert signed is not None
+        with pytest.raises(CheckpointRefused, match=r"signed up to 5, .*nobody brought it back"):
+            await integrity.adopt_restore(tenant)
+        assert integrity.checkpoints.newest(tenant).seal == signed
+
+    async def test_a_restore_signs_no_backup_of_a_log_that_was_cut_before(
+        self, integrity: Integrity, database: Database, filled: UUID, server: EmbeddedServer, home: Path
+    ) -> None:
+        """Whoever cut it took its records away too; the backup has the checkpoints, and the new home has none."""
+        await integrity.checkpoint(filled)
+        folder = home / FOLDER / str(filled)
+        (home / RESTORED).mkdir()
+        folder.rename(home / RESTORED / folder.name)
+        with superuser(server) as connection:
+            for table in ("events", "event_payloads", "event_entities", "event_labels"):
+                connection.execute(f"DELETE FROM mnemon.{table} WHERE tenant_id = %s AND sequence > 15", (filled,))
+            for table in ("checkpoints", "seals"):
+                connection.execute(f"DELETE FROM mnemon.{table} WHERE tenant_id = %s", (filled,))
+            connection.execute(
+                """UPDATE mnemon.partitions p SET sequence = 15, hash = e.hash FROM mnemon.events e
+                    WHERE p.tenant_id = %s AND e.tenant_id = p.tenant_id AND e.sequence = 15""",
+                (filled,),
+            )
+        every = await go_on_after_restore(database, integrity, CheckpointFiles(home, RESTORED))
+        [one] = [one for one in every if one.tenant == filled]
+        assert (one.signed, one.attested, one.beyond) == (False, 20, 5)
+        assert (16, "truncated") in found(await integrity.verify(filled))
 
     async def test_a_chain_computed_again_is_found_by_its_checkpoints(
         self, integrity: Integrity, log: EventLog, filled: UUID, server: EmbeddedServer

@@ -194,6 +194,10 @@ async def test_open_commitments_say_in_words_how_late_they_are(see: See, take: T
     assert re.search(r"in \d+ days", page)
     assert told(await see("/events/commitments", owner="ben")) == [later]
     assert told(await see("/events/commitments", overdue="1")) == [late]
+    asked = await see("/events/commitments", due_before="2090-01-01")
+    assert told(asked) == [late]
+    assert re.search(r'name="due_before" type="\w+" value="2090-01-01"', asked), "and is sent with the next Show"
+    assert 'name="due_before"' not in page
     assert "Nothing is open for “Nobody”" in await see("/events/commitments", owner="Nobody")
 
 

@@ -173,6 +173,16 @@ async def test_a_branch_with_a_conflict_is_merged_as_chosen(client: httpx.AsyncC
     assert "Berths cost 39." in (await client.get(place, headers=headers)).text
 
 
+async def test_a_subject_with_an_odd_name_is_shown_once(client: httpx.AsyncClient, admin: Person) -> None:
+    for subject in ("R&D", f"user:{admin.user_id}"):
+        note = {"content": "They like tea.", "subject_id": subject}
+        assert (await client.post("/memory", data=note, headers=admin.headers | OWN)).status_code == 303
+    page = (await client.get("/privacy", headers=admin.headers)).text
+    assert ">R&amp;D</a>" in page
+    assert '<small class="id">R&amp;D' not in page
+    assert f'<small class="id">user:{admin.user_id}' in page, "who has a name is shown with the id"
+
+
 async def test_two_administrators_forget_a_person(
     client: httpx.AsyncClient, mnemon: Mnemon, tenant: UUID, admin: Person
 ) -> None:
@@ -278,18 +288,30 @@ async def test_the_question_and_its_answer_read_without_a_script(
     assert question not in (await client.get("/", headers=admin.headers)).text
 
 
-async def test_a_newcomer_takes_the_sample_in_one_click(client: httpx.AsyncClient, user: Person) -> None:
+async def test_a_newcomer_takes_the_sample_in_one_click(
+    client: httpx.AsyncClient, mnemon: Mnemon, tenant: UUID, user: Person
+) -> None:
     page = (await client.get("/", headers=user.headers)).text
     assert 'action="/sample"' in page
     assert (await client.post("/sample", headers=user.headers | OWN)).headers["location"] == "/runs?sample=1"
     next_step = (await client.get("/runs?sample=1", headers=user.headers)).text
     assert 'href="/?question=How+long+are+bookings+kept%3F"' in next_step
+    assert "The sample is being read" in next_step
     runs = (await client.get("/v1/ingestion-runs?limit=100", headers=user.headers)).json()
     assert runs["total"] > 5
     named = [one["config"]["original_filename"] for one in runs["items"]]
     # Several are read at once, and the one that is done last is in service.
     assert ("-v2." in named[0], "-v1." in named[-1]) == (True, True), named
     assert len({one["doc_id"] for one in runs["items"]}) == len(named) - 1
+    async with mnemon.database.owner() as owner:
+        await owner.execute(
+            "UPDATE mnemon.ingestion_runs SET status = 'succeeded', started_at = now(), finished_at = now()"
+            " WHERE tenant_id = %s",
+            (tenant,),
+        )
+    done = (await client.get("/runs?sample=1", headers=user.headers)).text
+    assert "The sample is being read" not in done
+    assert 'href="/?question=How+long+are+bookings+kept%3F"' in done
 
 
 async def test_a_file_is_uploaded_by_a_plain_form(client: httpx.AsyncClient, user: Person) -> None:

@@ -119,6 +119,36 @@ async def test_a_report_is_read_proven_and_taken_away(
     assert "needs a thread" in refused
 
 
+async def test_the_form_of_a_report_offers_what_can_be_answered(
+    client: httpx.AsyncClient, user: Person, read_list: Imported
+) -> None:
+    await read_list(SAMPLE)
+    of_all = await see(client, user, "/lists/report")
+    [choice] = re.findall(r'<select name="kind">.*?</select>', of_all, re.DOTALL)
+    kinds = re.findall(r'<option value="([\w-]+)"', choice)
+    assert kinds == ["weekly", "consensus", "draft-focused"]
+    for kind in kinds:
+        await see(client, user, f"/lists/report?kind={kind}&draft=draft-tern-wire")
+
+    key = re.findall(r'href="/lists/threads/([0-9a-f]+)"', await see(client, user, "/lists"))[0]
+    of_one = await see(client, user, f"/lists/report?kind=thread&thread={key}")
+    assert 'name="kind"' in of_one and '<select name="kind">' not in of_one
+    sent = dict(re.findall(r'<input type="hidden" name="(\w+)" value="(\w+)">', of_one))
+    assert sent == {"thread": key, "kind": "thread"}
+    await see(client, user, f"/lists/report?kind={sent['kind']}&thread={sent['thread']}")
+
+
+async def test_the_first_page_shows_a_thread_of_mail_once(
+    client: httpx.AsyncClient, user: Person, read_list: Imported, tmp_path: Path
+) -> None:
+    mails = [
+        message(1, "Shall we go?\n"), message(2, "We shall.\n", to=1), message(3, "Another plan altogether.\n"),
+    ]  # fmt: skip
+    await read_list(write_mbox(tmp_path / "a.mbox", mails))
+    shown = (await see(client, user, "/")).partition('id="glance"')[2]
+    assert len(re.findall(r'href="/documents/[0-9a-f-]+"><span>(?:Re: )?Plan</span>', shown)) == 2
+
+
 async def test_sources_are_for_administrators_and_archives_for_everyone(
     client: httpx.AsyncClient, user: Person, admin: Person, read_list: Imported, tmp_path: Path
 ) -> None:

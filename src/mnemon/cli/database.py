@@ -20,7 +20,7 @@ from mnemon.documents.intake.files import Files
 from mnemon.errors import BackupFailed
 from mnemon.log.privacy.erasure_list import ErasureList
 from mnemon.log.privacy.repeated_erasures import note_before_restore
-from mnemon.log.proof.checkpoint_files import FOLDER, RESTORED, CheckpointFiles
+from mnemon.log.proof.checkpoint_files import ASIDE, FOLDER, RESTORED, CheckpointFiles
 from mnemon.log.proof.restored import RestoredPartition, go_on_after_restore
 from mnemon.settings import Settings
 from mnemon.shared_home import SharedHome, home_of
@@ -144,7 +144,7 @@ def restore_(
     settings = settings_at_home()
     file = place_of(file, settings.backup_store)
 
-    async def work(target: Path) -> tuple[Manifest, int, list[RestoredPartition]]:
+    async def work(target: Path) -> tuple[Manifest, int, list[RestoredPartition], list[Path]]:
         if not target.exists():
             raise BackupFailed(f"There is no file {target}.", file=str(target))
         listed = ErasureList(home_of(settings))
@@ -164,14 +164,13 @@ def restore_(
             await mnemon.projector.renew()
             packed = CheckpointFiles(settings.home, RESTORED)
             gone = await unknown_tenants(mnemon)
-            partitions = await go_on_after_restore(
-                mnemon.database, mnemon.integrity, packed, [] if gone.is_shared else gone.tenants
-            )
+            partitions = await go_on_after_restore(mnemon.database, mnemon.integrity, packed)
             shutil.rmtree(beside, ignore_errors=True)
-            return manifest, mnemon.erasures_repeated, partitions
+            newer = [] if gone.is_shared else [settings.home / FOLDER / str(one) for one in gone.tenants]
+            return manifest, mnemon.erasures_repeated, partitions, newer
 
     with backup_from(file) as target:
-        manifest, repeated, partitions = run_async(work(target))
+        manifest, repeated, partitions, newer = run_async(work(target))
     again = f" {counted(repeated, 'erasure')} since then done again." if repeated else ""
 
     def human() -> None:
@@ -181,8 +180,14 @@ def restore_(
         )
         for one in partitions:
             say(_resumed(one))
+        for folder in newer:
+            say(f"The backup has no tenant {folder.name}, of which there are checkpoints. {_put_away(folder)}")
 
-    found = {"erasures_repeated": repeated, "partitions": [_partition(one) for one in partitions]}
+    found = {
+        "erasures_repeated": repeated,
+        "partitions": [_partition(one) for one in partitions],
+        "newer_tenants": [{"tenant": one.name, "remedy": _put_away(one)} for one in newer],
+    }
     show(_result(file if file.startswith(SCHEME) else target, manifest) | found, as_json, human)
 
 
@@ -197,14 +202,23 @@ def checkpoint_folder(settings: Settings) -> dict[str, Path]:
 
 
 def _partition(one: RestoredPartition) -> dict[str, Any]:
-    return {**asdict(one), "tenant": str(one.tenant), "given_up": one.given_up}
+    more = {"tenant": str(one.tenant), "beyond": one.beyond, "signed": one.signed, "told": _resumed(one)}
+    return {**asdict(one), **more}
 
 
 def _resumed(one: RestoredPartition) -> str:
-    where = f"The log {one.legal_entity} of tenant {one.tenant}"
+    where = f"The log {one.legal_entity} of tenant {one.slug}"
     if one.refused:
-        return f"{where} is restored but not signed: {one.refused}"
-    if not one.given_up:
+        return f"{where} is restored, not signed: {one.refused}"
+    if one.signed:
         return f"{where} goes on from event {one.sequence} and is signed."
-    gone = f"{counted(one.given_up, 'event')} after it {'is' if one.given_up == 1 else 'are'} given up"
-    return f"{where} goes on from event {one.sequence}: {gone}, which it says itself, and it is signed."
+    lie = (
+        f"{counted(one.beyond, 'signed event')} {'lies' if one.beyond == 1 else 'lie'} beyond its event {one.sequence}"
+    )
+    told = lie if one.beyond else f"what was signed up to event {one.attested} is another log"
+    remedy = f"mnemon log adopt-restore --tenant {one.slug}"
+    return f"{where} is restored, not signed: {told}; if the other log is gone for good, `{remedy}`."
+
+
+def _put_away(folder: Path) -> str:
+    return f"If it is gone for good, `mv {folder} {folder.with_name(f'{ASIDE}-{folder.name}')}`."

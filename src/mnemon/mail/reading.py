@@ -1,7 +1,8 @@
 """Reads messages, threads and archives from the lens, with one set of filters."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
+from uuid import UUID
 
 from mnemon.db.database import Connection
 from mnemon.documents.ingest.revision_texts import read_text
@@ -105,6 +106,10 @@ SELECT sender_email, sender_key FROM mnemon.mail_messages
  WHERE tenant_id = mnemon.current_tenant() AND sender_key = ANY(%(keys)s) AND sender_key <> ''
    AND mnemon.may_read(readers)
 """
+THREADS_OF = """
+SELECT doc_id, thread_key FROM mnemon.mail_messages
+ WHERE tenant_id = mnemon.current_tenant() AND doc_id = ANY(%s) AND thread_key IS NOT NULL AND mnemon.may_read(readers)
+"""
 ThreadFields = tuple(outputs.ThreadListed.model_fields)
 
 
@@ -158,6 +163,12 @@ async def find_archives(tx: Connection, asked: MailArchivesAsked) -> outputs.Arc
     rows = await (await tx.execute(ARCHIVES, values)).fetchall()
     items = [_archive(row) for row in rows[: asked.limit]]
     return outputs.ArchivePage(items=items, next_cursor=_next(rows, asked.limit, "archive_id"))
+
+
+async def threads_of(tx: Connection, documents: Sequence[UUID]) -> dict[UUID, str]:
+    """The thread of each of these documents that is a message."""
+    rows = await (await tx.execute(THREADS_OF, (list(documents),))).fetchall()
+    return {row["doc_id"]: row["thread_key"] for row in rows}
 
 
 async def one_archive(tx: Connection, archive_id: str) -> outputs.ArchiveWhole:

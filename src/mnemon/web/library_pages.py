@@ -22,6 +22,8 @@ router = APIRouter(include_in_schema=False)
 # What the sample answers best, for whoever sees it first: a changed rule, a name, something replaced.
 ASKED_FIRST = ("How long are bookings kept?", "Who revoked the leaked key?", "What did we decide about pricing?")
 ON_A_PAGE = 20
+SAMPLE = "sample:///"
+WAITING = (RunStatus.QUEUED, RunStatus.RUNNING)
 VERSION = re.compile(r"-v\d+(?=\.\w+$)")
 EVERY = "all"
 FIXED = Differs("A page of the web has a fixed length.")
@@ -64,7 +66,7 @@ async def take_sample(request: Request, mnemon: MnemonPart) -> Response:
         received = await asyncio.to_thread(mnemon.files.take_copy, visitor.tenant_id, path)
         # The policy comes in two versions of one document: the second takes the place of the first.
         place = VERSION.sub("", str(path.relative_to(sample_corpus())))
-        about: dict[str, Any] = {"source_uri": f"sample:///{place}", "tags": ["sample"]}
+        about: dict[str, Any] = {"source_uri": f"{SAMPLE}{place}", "tags": ["sample"]}
         if VERSION.search(path.name):
             about["title"] = f"{VERSION.sub('', path.name).split('.')[0]} {path.parent.name}".replace(
                 "-", " "
@@ -81,10 +83,12 @@ async def runs_page(request: Request, mnemon: MnemonPart) -> Response:
     form = form_of(operations.list_runs, request.query_params, differences=ONE_PAGE_OF_RUNS)
     listed = await operations.list_runs(mnemon, Caller.of(visitor.principal), form.asked(limit=ON_A_PAGE))
     waits = any(run.status == RunStatus.QUEUED for run in listed.items)
+    sample = [run for run in listed.items if str(run.config.get("source_uri")).startswith(SAMPLE)]
     return render(
         "runs.html", here="runs", visitor=visitor, listed=listed, status=form.value("status"),
         pages=_pages(listed.total), statuses=list(RunStatus), no_worker=waits and not await has_worker(mnemon, INGEST),
-        sample=ASKED_FIRST if "sample" in request.query_params else (),
+        sample=ASKED_FIRST if sample and "sample" in request.query_params else (),
+        sample_waits=any(run.status in WAITING for run in sample),
     )  # fmt: skip
 
 

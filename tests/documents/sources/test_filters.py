@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from mnemon.documents.sources.filters import KeyFilter, KeyPattern
+from mnemon.documents.sources.filters import KeyFilter, KeyPattern, KeyWalk
 
 MEANT = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
@@ -37,10 +37,24 @@ def test_a_pattern_means_what_its_regular_expression_means() -> None:
         key = "/" + "".join(chance.choices("ab/\n", k=chance.randint(0, 8)))
         pieces = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)
         meant = re.compile("".join(MEANT.get(one, re.escape(one)) for one in pieces), re.DOTALL)
-        assert KeyPattern(pattern).fits(key) == bool(meant.fullmatch(key)), (pattern, key)
+        assert KeyWalk(pattern).fits(key) == bool(meant.fullmatch(key)), (pattern, key)
 
 
-@pytest.mark.parametrize("pattern", ["*a" * 200 + "b", "**/a*" * 90 + "b", "**a" * 160 + "b"])
+def test_with_few_wildcards_and_with_many_a_pattern_means_the_same() -> None:
+    chance = random.Random(23)
+    fitting = 0
+    for _ in range(20_000):
+        pattern = "/" + "".join(chance.choices(["a", "b", "*", "**", "**/", "?", "/", "."], k=chance.randint(1, 6)))
+        key = "/" + "".join(chance.choices("ab/.\n", k=chance.randint(0, 8)))
+        fits = KeyWalk(pattern).fits(key)
+        assert KeyPattern(pattern).fits(key) == fits, (pattern, key)
+        fitting += fits
+    assert fitting > 1_000, "there are pairs of both kinds"
+
+
+@pytest.mark.parametrize(
+    "pattern", ["*a" * 200 + "b", "**/a*" * 90 + "b", "**a" * 160 + "b", "/**a**b", "**/a*b", "*" * 90 + "b"]
+)
 def test_no_pattern_holds_up_a_worker(pattern: str) -> None:
     """Tried one way after the other, it would take longer than anybody waits."""
     began = time.process_time()

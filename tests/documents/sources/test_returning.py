@@ -5,6 +5,7 @@ from pathlib import Path
 from uuid import UUID
 
 import httpx
+import pytest
 
 from mnemon.app import Mnemon
 from tests.api.conftest import Person
@@ -53,12 +54,13 @@ async def test_a_content_that_could_not_be_taken_in_is_not_served_as_an_earlier_
     assert await listed() == {}, "what is there now says nothing of the office"
 
 
+@pytest.mark.parametrize(("every_minutes", "within"), [(60, (8, 10)), (5, (3, 5)), (None, None)])
 async def test_what_is_gone_while_it_is_read_is_looked_for_again_though_nobody_asks(
     folder: Path, client: httpx.AsyncClient, admin: Person, mnemon: Mnemon, tenant: UUID, look: Look,
-    eventually: Eventually,
+    eventually: Eventually, every_minutes: int | None, within: tuple[int, int] | None,
 ) -> None:  # fmt: skip
     (folder / "short.txt").write_text("Here for a moment.")
-    await add(client, admin, location=str(folder))
+    await add(client, admin, location=str(folder), every_minutes=every_minutes)
     await look(begin=False)
     async with mnemon.database.owner() as owner:
         # As if the run were still waiting for a worker.
@@ -74,10 +76,12 @@ async def test_what_is_gone_while_it_is_read_is_looked_for_again_though_nobody_a
         return sync["status"] == "succeeded" and sync["counts"]["waiting"] == 1
 
     await eventually(ended)
-    [source] = await rows(
-        mnemon, tenant, "SELECT next_sync_at < now() + interval '2 minutes' AS soon FROM mnemon.document_sources"
-    )
-    assert source["soon"], "the clock begins the next look"
+    [source] = await rows(mnemon, tenant, "SELECT next_sync_at - now() AS left FROM mnemon.document_sources")
+    if within is None:
+        assert source["left"] is None, "nobody wants it looked at by the clock"
+    else:
+        least, most = within
+        assert least < source["left"].total_seconds() / 60 <= most, "soon, and not again and again meanwhile"
 
 
 async def test_what_one_source_wants_no_more_is_served_as_long_as_another_has_it(
@@ -93,7 +97,7 @@ async def test_what_one_source_wants_no_more_is_served_as_long_as_another_has_it
 
     unwanted = {"exclude": ["rule.txt"]}
     await client.patch("/v1/sources/policies", json=unwanted, headers=admin.headers)
-    assert found(await look())["left"] == 1
+    assert found(await look())["kept_by_another"] == 1
     assert set(await listed()) == {"rule.txt"}
     await client.patch("/v1/sources/within", json=unwanted, headers=admin.headers)
     assert found(await look("within"))["deactivated"] == 1

@@ -10,6 +10,8 @@ from pathlib import PurePosixPath
 from mnemon.documents.extraction.kinds import EXTENSIONS
 
 WILDCARDS = re.compile(r"((?:\*\*/)+|\*+|\?)")
+# With two that stretch, an expression tries at most as many ways as a key has pairs of letters.
+MOST_FOR_AN_EXPRESSION = 2
 
 
 @dataclass(frozen=True)
@@ -36,13 +38,35 @@ class KeyFilter:
 
 
 class KeyPattern:
-    """One pattern. A key is read once, letter by letter, with every place of the pattern that it may have come to as a
-    bit of a number. A regular expression would try one way after the other: `*a*a*a*a*b` holds up a worker for hours.
-    """
+    """One pattern: with few wildcards that stretch a regular expression, which is faster; with more the walk."""
 
     def __init__(self, pattern: str) -> None:
         # Without a slash it is one of the last name, wherever it is.
         text = pattern if "/" in pattern else f"**/{pattern}"
+        few = sum(one != "?" for one in WILDCARDS.findall(text)) <= MOST_FOR_AN_EXPRESSION
+        self._fits = _expression(text).fullmatch if few else KeyWalk(text).fits
+
+    def fits(self, key: str) -> bool:
+        return bool(self._fits(key))
+
+
+def _expression(text: str) -> re.Pattern[str]:
+    pieces = enumerate(WILDCARDS.split(text))
+    return re.compile("".join(_meant(one) if number % 2 else re.escape(one) for number, one in pieces), re.DOTALL)
+
+
+def _meant(wildcard: str) -> str:
+    if wildcard.endswith("/"):
+        return "(?:.*/)?"
+    return {"?": "[^/]", "*": "[^/]*"}.get(wildcard, ".*")
+
+
+class KeyWalk:
+    """A key is read once, letter by letter, with every place of the pattern that it may have come to as a bit of a
+    number. A regular expression would try one way after the other: `*a*a*a*a*b` holds up a worker for hours.
+    """
+
+    def __init__(self, text: str) -> None:
         self._letters = defaultdict[str, int](int)
         # Places before `?`, `*`, `**` and `**/`; the last takes two, of which the second is within the folders.
         self._one = self._within = self._across = self._folders = 0

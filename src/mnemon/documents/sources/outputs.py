@@ -16,7 +16,7 @@ class SyncShown(Output):
     status: Literal["queued", "running", "succeeded", "failed"]
     counts: dict[str, Any] = Field(
         description="How many were listed, ignored, new, changed, unchanged, deactivated, restored, refused, failed, "
-        "waiting …"
+        "waiting for their run to end, kept_by_another (unwanted here, and followed by another source) …"
     )
     attempts: int
     error_code: str | None

@@ -70,10 +70,11 @@ UPDATE mnemon.document_sources SET next_sync_at = now() + make_interval(mins => 
  WHERE tenant_id = mnemon.current_tenant() AND source_id = %s
 """
 
-# What is gone while it is still being read is taken out of service by the next look, which must come then.
+# What is gone while it is still being read is taken out of service by the next look. A run may wait for long, and each
+# look lists the whole place. A source that is looked at only when asked has no time, and gets none.
 SOON = """
-UPDATE mnemon.document_sources SET next_sync_at = least(next_sync_at, now() + interval '1 minute')
- WHERE tenant_id = mnemon.current_tenant() AND source_id = %s
+UPDATE mnemon.document_sources SET next_sync_at = least(next_sync_at, now() + interval '10 minutes')
+ WHERE tenant_id = mnemon.current_tenant() AND source_id = %s AND next_sync_at IS NOT NULL
 """
 
 SETTLED = counter("mnemon_source_objects", "Files of sources that were compared, by what came of it.", ["outcome"])

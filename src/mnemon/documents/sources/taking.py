@@ -73,7 +73,7 @@ class Taking:
                 await lock_document(tx, doc_id)
                 if change.what == "unwanted" and await is_followed_elsewhere(tx, self.source.source_id, doc_id):
                     await note_gone(tx, self.source.source_id, key)
-                    return "left"
+                    return "kept_by_another"
                 if await (await tx.execute(UNREAD, (doc_id,))).fetchone() is not None:
                     # A run would serve it again when it ends: the next look finds it gone once more.
                     return "waiting"

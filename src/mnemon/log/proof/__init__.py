@@ -27,7 +27,7 @@
 16. `verify`           one partition, every place where it does not hold
 17. `export`           a partition as lines that anyone can check without Mnemon
 18. `integrity`        sign, prove, export and verify a tenant's partitions
-19. `restored`         after a restore: what was signed beyond the backup is set aside, and signing goes on from there
+19. `restored`         after a restore: the backup's checkpoints where the home has none, and what was signed beyond it
 
 What holds:
 

@@ -61,7 +61,9 @@ async def signed_beyond(
         return None
     recorded = await recorded_in(connection, tenant, legal_entity)
     signed = [*recorded.checkpoints, *([recorded.newest] if recorded.newest else [])]
-    if len(recorded.checkpoints) > fitting or any(one.sequence > ends_at for one in signed):
+    # A log that was brought back has no row of what was signed after it, however far it has grown since.
+    is_told = {one.digest for one in signed} & {one.digest for one in lost}
+    if len(recorded.checkpoints) > fitting or is_told or any(one.sequence > ends_at for one in signed):
         raise CheckpointRefused(
             f"The database itself says that {legal_entity} was signed up to {max(one.sequence for one in signed)}, and "
             f"its log ends at {ends_at} or is another: nobody brought it back, it was changed. Run verify.",

@@ -123,10 +123,6 @@ class CheckpointFiles:
             of_seal.unlink()
             sync_folder(of_seal.parent)
 
-    def set_tenant_aside(self, tenant: UUID, name: str) -> None:
-        """All of a tenant that is newer than the backup that took the place of its database."""
-        (self._folder / str(tenant)).replace(self._folder / f"{ASIDE}-{tenant}-{name}")
-
     def tenants(self) -> Iterator[UUID]:
         """Whose checkpoints are here."""
         for folder in sorted(self._folder.iterdir()) if self._folder.is_dir() else ():

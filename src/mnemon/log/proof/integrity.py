@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from uuid import UUID
 
 from mnemon.buckets import ObjectChanged
-from mnemon.db.database import Database
+from mnemon.db.database import Connection, Database
 from mnemon.errors import MnemonError
 from mnemon.log.errors import CheckpointRefused, NothingToAttest
 from mnemon.log.events import MAIN
@@ -116,14 +116,7 @@ class Integrity:
         for name in await self.legal_entities(tenant):
             async with self.checkpoints.alone(tenant, name), self._reader.transaction(tenant) as connection:
                 await connection.execute(TAKE_TURN, (str(tenant), name))
-                try:
-                    kept = await asyncio.to_thread(self.checkpoints.list, tenant, name)
-                    seal = (await asyncio.to_thread(self.checkpoints.newest, tenant, name)).seal
-                except ValueError as failure:
-                    raise CheckpointRefused(
-                        f"The checkpoints of {name} cannot be read ({failure}): run verify.", legal_entity=name
-                    ) from None
-                beyond = await signed_beyond(connection, tenant, name, kept, seal)
+                seal, beyond = await self._beyond(connection, tenant, name)
                 if beyond is None:
                     continue
                 assert self._events is not None
@@ -137,6 +130,24 @@ class Integrity:
         for name in [one.legal_entity for one in found if one.ends_at] + ([MAIN] if found else []):
             await self.checkpoint(tenant, name)
         return found
+
+    async def signed_beyond(self, tenant: UUID, legal_entity: str) -> SignedBeyond | None:
+        """What was signed of a log and does not fit it; refused where nobody can have brought it back."""
+        async with self._reader.transaction(tenant) as connection:
+            return (await self._beyond(connection, tenant, legal_entity))[1]
+
+    async def _beyond(
+        self, connection: Connection, tenant: UUID, legal_entity: str
+    ) -> tuple[Checkpoint | None, SignedBeyond | None]:
+        """With the seal that is there."""
+        try:
+            kept = await asyncio.to_thread(self.checkpoints.list, tenant, legal_entity)
+            seal = (await asyncio.to_thread(self.checkpoints.newest, tenant, legal_entity)).seal
+        except ValueError as failure:
+            raise CheckpointRefused(
+                f"The checkpoints of {legal_entity} cannot be read ({failure}): run verify.", legal_entity=legal_entity
+            ) from None
+        return seal, await signed_beyond(connection, tenant, legal_entity, kept, seal)
 
     async def receipt(self, tenant: UUID, event_id: str, legal_entity: str | None = None) -> Receipt:
         """Prove that one event is in the log."""

@@ -1,86 +1,83 @@
-"""After a restore: the backup's checkpoints are put back, and each log goes on from there and is signed."""
+"""After a restore: the backup's checkpoints are put back where the home has none, and each log that fits what was
+signed is signed. One that does not fit is left as it is: whether it was brought back or cut, only its owner knows."""
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
 from mnemon.db.database import Database
 from mnemon.errors import MnemonError
-from mnemon.ids import new_ulid
 from mnemon.log.proof.checkpoint_files import CheckpointFiles
 from mnemon.log.proof.integrity import Integrity
 from mnemon.log.proof.recorded import recorded_in
 
-PARTITIONS = "SELECT tenant_id, legal_entity, sequence FROM mnemon.partitions WHERE sequence > 0 ORDER BY partition_id"
+TENANTS = "SELECT tenant_id, slug FROM mnemon.tenants ORDER BY slug"
+PARTITIONS = "SELECT tenant_id, legal_entity, sequence FROM mnemon.partitions WHERE sequence > 0"
 
 
 @dataclass(frozen=True, slots=True)
 class RestoredPartition:
-    """How far a partition of the backup goes, and how far what was signed here before went."""
+    """How far a partition of the backup goes, and how far what was signed here before goes where it does not fit."""
 
     tenant: UUID
+    slug: str
     legal_entity: str
     sequence: int
     attested: int = 0
-    # Why it could not be signed again; empty if it was.
+    # Why it could not be signed again; empty if it was, or does not fit.
     refused: str = ""
 
     @property
-    def given_up(self) -> int:
+    def beyond(self) -> int:
         return max(self.attested - self.sequence, 0)
+
+    @property
+    def signed(self) -> bool:
+        return not self.attested and not self.refused
 
 
 async def go_on_after_restore(
-    database: Database, integrity: Integrity, packed: CheckpointFiles, gone: Sequence[UUID] = ()
+    database: Database, integrity: Integrity, packed: CheckpointFiles
 ) -> list[RestoredPartition]:
-    """On the word of whoever owns the machine. `packed` are the checkpoints of the backup, `gone` the tenants that are
-    newer than it."""
+    """`packed` are the checkpoints of the backup."""
     async with database.owner() as owner:
+        tenants = await (await owner.execute(TENANTS)).fetchall()
         rows = await (await owner.execute(PARTITIONS)).fetchall()
-    found = [RestoredPartition(row["tenant_id"], row["legal_entity"], int(row["sequence"])) for row in rows]
-    if isinstance(integrity.checkpoints, CheckpointFiles):
-        for tenant in gone:
-            await asyncio.to_thread(integrity.checkpoints.set_tenant_aside, tenant, new_ulid())
-    for one in found:
-        await _put_back(database, integrity, packed, one)
-    beyond: dict[tuple[UUID, str], int] = {}
-    refused: dict[UUID, str] = {}
-    for tenant in dict.fromkeys(one.tenant for one in found):
-        try:
-            adopted = await integrity.adopt_restore(tenant)
-        except MnemonError as refusal:
-            refused[tenant] = refusal.message
-            continue
-        beyond |= {(tenant, one.legal_entity): one.furthest.sequence for one in adopted}
-    ended = [
-        replace(one, attested=beyond.get((one.tenant, one.legal_entity), 0), refused=refused.get(one.tenant, ""))
-        for one in found
-    ]
-    return [await _signed(integrity, one) for one in ended]
+    ends_at = {(row["tenant_id"], row["legal_entity"]): int(row["sequence"]) for row in rows}
+    found = []
+    for tenant, slug in [(row["tenant_id"], row["slug"]) for row in tenants]:
+        for name in await integrity.legal_entities(tenant):
+            one = RestoredPartition(tenant, slug, name, ends_at.get((tenant, name), 0))
+            await _put_back(database, integrity, packed, one)
+            ended = await _signed(integrity, one)
+            if ended.sequence or not ended.signed:
+                found.append(ended)
+    return found
 
 
 async def _put_back(database: Database, integrity: Integrity, packed: CheckpointFiles, one: RestoredPartition) -> None:
-    """Those that the restored database tells of, where this home has lost them or is a new one."""
+    """All of them, also those that the restored database does not tell of: it may be one that was cut before."""
     async with database.transaction(one.tenant) as connection:
         recorded = (await recorded_in(connection, one.tenant, one.legal_entity)).checkpoints
     try:
         here = await asyncio.to_thread(integrity.checkpoints.list, one.tenant, one.legal_entity)
-        lines = (await asyncio.to_thread(packed.list, one.tenant, one.legal_entity))[: len(recorded)]
+        lines = await asyncio.to_thread(packed.list, one.tenant, one.legal_entity)
     except ValueError:
         return  # What is damaged is told when it is to be signed.
-    if [line.digest for line in lines] != [line.digest for line in recorded] or here != lines[: len(here)]:
+    if here or [line.digest for line in lines[: len(recorded)]] != [line.digest for line in recorded]:
         return
     async with integrity.checkpoints.alone(one.tenant, one.legal_entity):
-        for number, line in enumerate(lines[len(here) :], len(here) + 1):
+        for number, line in enumerate(lines, 1):
             await asyncio.to_thread(integrity.checkpoints.add, one.tenant, one.legal_entity, line, number)
 
 
 async def _signed(integrity: Integrity, one: RestoredPartition) -> RestoredPartition:
-    if one.refused:
-        return one
     try:
-        await integrity.checkpoint(one.tenant, one.legal_entity)
+        beyond = await integrity.signed_beyond(one.tenant, one.legal_entity)
+        if beyond is not None:
+            return replace(one, attested=beyond.furthest.sequence)
+        if one.sequence:
+            await integrity.checkpoint(one.tenant, one.legal_entity)
     except MnemonError as refusal:
         return replace(one, refused=refusal.message)
     return one

@@ -2,14 +2,16 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from uuid import UUID
 
 from mnemon.app import Mnemon
 from mnemon.documents.access import read_as
 from mnemon.documents.library import Document
 from mnemon.documents.listing import newest_documents
+from mnemon.mail.reading import threads_of
 from mnemon.semantics.inputs import EventFilters
 from mnemon.semantics.search.query import event_search
 from mnemon.semantics.search.views import open_commitments
@@ -20,6 +22,7 @@ EACH = 4
 # So many decisions are looked at for those that are facts, and so many documents for those that are not one thread.
 LOOKED_AT = 50
 OF_ONE_DOCUMENT = 2
+MAIL = "email"
 # How mail names a message that it answers or hands on.
 ANSWERED = re.compile(r"^(?:(?:re|aw|fwd?|wg)\s*:\s*)+", re.IGNORECASE)
 
@@ -39,7 +42,9 @@ class Glance:
 async def glance(mnemon: Mnemon, visitor: Visitor) -> Glance:
     async with mnemon.database.transaction(visitor.tenant_id) as tx:
         await read_as(tx, visitor.reader)
-        documents = _of_each_title(await newest_documents(tx, LOOKED_AT))
+        newest = await newest_documents(tx, LOOKED_AT)
+        threads = await threads_of(tx, [one.doc_id for one in newest if one.document_type == MAIL])
+    documents = of_each_thread(newest, threads)[:EACH]
     if not documents:
         return Glance([], [], [], True)
     database, tenant, reader = mnemon.database, visitor.tenant_id, visitor.reader
@@ -50,12 +55,21 @@ async def glance(mnemon: Mnemon, visitor: Visitor) -> Glance:
     return Glance(documents, await _decided(mnemon, visitor), due, bool(ahead), late["total"])
 
 
-def _of_each_title(documents: list[Document]) -> list[Document]:
-    """The newest of each: a thread of mail is one line here and not four."""
-    first: dict[str, Document] = {}
+def of_each_thread(documents: Sequence[Document], threads: Mapping[UUID, str]) -> list[Document]:
+    """The newest of each thread of mail, and whatever is no mail. Mail that is on no list belongs to what answers it
+    by its subject; two letters of one subject that nobody answered are two."""
+    loose = [one for one in documents if one.document_type == MAIL and one.doc_id not in threads]
+    answered = {_subject(one) for one in loose if ANSWERED.match(one.title)}
+    first: dict[Hashable, Document] = {}
     for one in documents:
-        first.setdefault(ANSWERED.sub("", one.title or ""), one)
-    return list(first.values())[:EACH]
+        is_loose = one.document_type == MAIL and _subject(one) in answered
+        alone = _subject(one) if is_loose else one.doc_id
+        first.setdefault(threads.get(one.doc_id, alone), one)
+    return list(first.values())
+
+
+def _subject(mail: Document) -> str:
+    return ANSWERED.sub("", mail.title).casefold()
 
 
 async def _decided(mnemon: Mnemon, visitor: Visitor) -> list[Shape]:

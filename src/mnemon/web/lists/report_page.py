@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from markupsafe import Markup
@@ -11,7 +13,7 @@ from mnemon.errors import InvalidRequest, NotFound
 from mnemon.operations import Caller, Differs
 from mnemon.reports import operations
 from mnemon.reports.operations import CitationShown
-from mnemon.web.forms import binds, form_of
+from mnemon.web.forms import Form, FormField, binds, form_of
 from mnemon.web.lists.thread_pages import LABELS as THREAD_LABELS
 from mnemon.web.markdown import render_markdown
 from mnemon.web.rendering import as_page, render, visit
@@ -49,8 +51,20 @@ async def report_page(request: Request, mnemon: MnemonPart) -> Response:
         problem = refusal
     return render(
         "report.html", status_code=problem.status if problem else 200, here="lists", visitor=visitor, form=form,
-        made=made, problem=problem, content=with_places(made.content, made.citations) if made else None,
+        fields=_fields(form), made=made, problem=problem,
+        content=with_places(made.content, made.citations) if made else None,
     )  # fmt: skip
+
+
+def _fields(form: Form[Any]) -> list[FormField]:
+    """A report on one thread is of no other kind, and its thread is chosen on the page of threads alone."""
+    if form.value("thread"):
+        return list(form.fields("thread", "kind"))
+    return [_without_thread(one) if one.name == "kind" else one for one in form.fields("thread")]
+
+
+def _without_thread(kind: FormField) -> FormField:
+    return replace(kind, choices={name: shown for name, shown in kind.choices.items() if name != "thread"})
 
 
 @router.get("/lists/report/file")
