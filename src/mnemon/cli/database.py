@@ -140,37 +140,12 @@ def restore_(
 
     Example: mnemon db restore /backups/monday.backup --replace
     """
-
     settings = settings_at_home()
     file = place_of(file, settings.backup_store)
-
-    async def work(target: Path) -> tuple[Manifest, int, list[RestoredPartition], list[Path]]:
-        if not target.exists():
-            raise BackupFailed(f"There is no file {target}.", file=str(target))
-        listed = ErasureList(home_of(settings))
-        async with open_database(settings) as database:
-            keys, folders = BackupKeys(home_of(settings)), Files.of(settings).folders
-            beside = settings.home / RESTORED
-            async with database.owner() as owner:
-                await note_before_restore(owner, listed)
-            if not listed.exists() and not without_erasure_list:
-                raise BackupFailed(
-                    f"There is no {listed.where}, which says who was erased since the backup: put back the copy of "
-                    "`keys` that was kept apart. If nobody was, give --without-erasure-list."
-                )
-            folders |= {FOLDER: beside}
-            manifest = await restore(database.server, target, keys, folders, replace=replace, unsigned=unsigned)
-        async with opened() as mnemon:
-            await mnemon.projector.renew()
-            packed = CheckpointFiles(settings.home, RESTORED)
-            gone = await unknown_tenants(mnemon)
-            partitions = await go_on_after_restore(mnemon.database, mnemon.integrity, packed)
-            shutil.rmtree(beside, ignore_errors=True)
-            newer = [] if gone.is_shared else [settings.home / FOLDER / str(one) for one in gone.tenants]
-            return manifest, mnemon.erasures_repeated, partitions, newer
-
     with backup_from(file) as target:
-        manifest, repeated, partitions, newer = run_async(work(target))
+        manifest, repeated, partitions, newer = run_async(
+            _put_back(settings, target, replace=replace, unsigned=unsigned, without_erasure_list=without_erasure_list)
+        )
     again = f" {counted(repeated, 'erasure')} since then done again." if repeated else ""
 
     def human() -> None:
@@ -189,6 +164,35 @@ def restore_(
         "newer_tenants": [{"tenant": one.name, "remedy": _put_away(one)} for one in newer],
     }
     show(_result(file if file.startswith(SCHEME) else target, manifest) | found, as_json, human)
+
+
+async def _put_back(
+    settings: Settings, target: Path, *, replace: bool, unsigned: bool, without_erasure_list: bool
+) -> tuple[Manifest, int, list[RestoredPartition], list[Path]]:  # fmt: skip
+    """What was restored, who was erased once more, how each log goes on, and the folders of tenants that it lacks."""
+    if not target.exists():
+        raise BackupFailed(f"There is no file {target}.", file=str(target))
+    listed = ErasureList(home_of(settings))
+    async with open_database(settings) as database:
+        keys, folders = BackupKeys(home_of(settings)), Files.of(settings).folders
+        beside = settings.home / RESTORED
+        async with database.owner() as owner:
+            await note_before_restore(owner, listed)
+        if not listed.exists() and not without_erasure_list:
+            raise BackupFailed(
+                f"There is no {listed.where}, which says who was erased since the backup: put back the copy of "
+                "`keys` that was kept apart. If nobody was, give --without-erasure-list."
+            )
+        folders |= {FOLDER: beside}
+        manifest = await restore(database.server, target, keys, folders, replace=replace, unsigned=unsigned)
+    async with opened() as mnemon:
+        await mnemon.projector.renew()
+        packed = CheckpointFiles(settings.home, RESTORED)
+        gone = await unknown_tenants(mnemon)
+        partitions = await go_on_after_restore(mnemon.database, mnemon.integrity, packed)
+        shutil.rmtree(beside, ignore_errors=True)
+        newer = [] if gone.is_shared else [settings.home / FOLDER / str(one) for one in gone.tenants]
+        return manifest, mnemon.erasures_repeated, partitions, newer
 
 
 def _result(file: Path | str, manifest: Manifest) -> dict[str, Any]:

@@ -28,7 +28,7 @@ _FIGURE = r"(?:to|by|auf|um) (?:only |nur )?(?:[€$£]|EUR |USD |GBP |CHF )?\d"
 _ALTERED = r"(?:ge)?senk(?:t|en|te|ten)|erhöh(?:t|en|te|ten)|(?:reduzier|ermäßig)(?:t|en|te|ten)"
 ALTERS = re.compile(
     r"\b(?:lower(?:s|ed)?|lift(?:s|ed)?|reduc(?:e|es|ed)|rais(?:e|es|ed)|increas(?:e|es|ed)|drop(?:s|ped)?|cuts?|"
-    rf"{_ALTERED}) (?:[^\s.!?]+ ){{0,6}}?{_FIGURE}|{_FIGURE}[^.!?]* (?:{_ALTERED})\b",
+    rf"{_ALTERED}) (?:[^\s.!?]+ ){{0,6}}?{_FIGURE}|{_FIGURE}[^.!?]{{0,80}} (?:{_ALTERED})\b",
     re.IGNORECASE,
 )
 _AMOUNTS = ("how_much", "how_many")

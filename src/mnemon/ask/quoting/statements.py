@@ -169,6 +169,11 @@ class _Reader:
             yield from self._close()
             state.speaker, state.lead = notice.sender, ""
             return
+        yield from self._words(number, line)
+
+    def _words(self, number: int, line: Line) -> Iterator[Statement]:
+        """A line that says something: of whom, as a row, an item, or on with what is open."""
+        state, words = self.state, line.text
         turn = turn_on(words)
         if turn and (line.start in self.talk or turn.sure or turn.speaker == self.own_speaker):
             yield from self._close()
