@@ -258,3 +258,23 @@ async def test_what_a_denial_names_is_what_it_denies(database: Database, tenant:
     answer = await ask(database, log, tenant, "Does the garden of the school get a pond?")
     assert roles(answer)[0] == ("answer", "", pond)
     assert "denied" not in [one.role for one in answer.sentences]
+
+
+@pytest.mark.parametrize(
+    ("question", "stands", "of_another"),
+    [
+        ("How much are the fees for adults?", "The fees for adults are 240 euro.",
+         "The fees for children are reduced to 80 euro."),
+        ("When does the main gate close?", "The main gate closes at 20:00.",
+         "The side gate no longer closes at 21:00 but at 18:00."),
+        ("When is the training on Thursday?", "The training on Thursday begins at 18:00.",
+         "The training on Sunday is moved to 11:00."),
+    ],
+)  # fmt: skip
+async def test_a_change_of_another_thing_replaces_nothing(
+    database: Database, tenant: UUID, log: EventLog, question: str, stands: str, of_another: str
+) -> None:
+    await put(database, tenant, [f"{stands}\n\nThe floor is swept on Mondays.\n\n{of_another}"])
+    answer = await ask(database, log, tenant, question)
+    assert ("answer", "", stands) in roles(answer)
+    assert "replaced" not in [one.role for one in answer.sentences]

@@ -12,6 +12,7 @@ from mnemon.ask.quoting.features import CandidateStatement, StatementValues, Wei
 from mnemon.ask.quoting.hearing import folded, words_in
 from mnemon.ask.quoting.moved import ALTERS, DOUBT, MOVES
 from mnemon.ask.quoting.needs import matter_of
+from mnemon.ask.quoting.neighbours import is_of_another
 from mnemon.semantics.rules.word_lists import STATT
 
 FILE = Path(__file__).with_name("later.json")
@@ -128,6 +129,8 @@ def said_anew(
         if other.values["quoted"] or not is_after(one, other) or not _tells_change(one, other, weighing):
             continue
         if not is_of_same_matter(one, other, weighing) or DOUBT.search(other.statement.text):
+            continue
+        if is_of_another(one, other, weighing):
             continue
         values = later_values(one, other, weighing)
         if _goes_on(values):

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 from mnemon.ask.quoting import things
 from mnemon.ask.quoting.features import CandidateStatement, Weighing
 from mnemon.ask.quoting.hearing import folded
+from mnemon.ask.quoting.neighbours import is_of_another
 from mnemon.ask.quoting.surroundings import StatementSource
 from mnemon.documents.structure.calendar_words import MONTHS, WEEKDAYS
 from mnemon.semantics.rules.word_lists import STATT
@@ -91,7 +92,8 @@ def _sets_anew(one: CandidateStatement, other: CandidateStatement, weighing: Wei
     near = not same_text or other.statement.start - one.statement.end <= NEAR
     if not common or not (near or weighing.share(common) >= AS_MUCH * weighing.share(matter)):
         return False
-    return bool(_values(text, weighing) - _values(one.statement.text, weighing))
+    new = _values(text, weighing) - _values(one.statement.text, weighing)
+    return bool(new) and not is_of_another(one, other, weighing)
 
 
 def _heard(one: CandidateStatement, weighing: Weighing) -> frozenset[int]:
