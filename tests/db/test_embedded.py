@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import fcntl
 import os
 import shutil
 import signal
@@ -18,7 +17,6 @@ from tests.patience import PATIENCE, until
 from mnemon.db import cluster as files
 from mnemon.db.database import Database
 from mnemon.db.embedded import EmbeddedServer
-from mnemon.db.keeper import KEEPER_LOCK
 from mnemon.db.migrate import migrate
 from mnemon.errors import DatabaseUnavailable
 
@@ -46,16 +44,6 @@ def keeper_of(server: EmbeddedServer) -> int | None:
         if b"mnemon.db.keeper" in words and os.fsencode(server._home) in words:
             return int(process.parent.name)
     return None
-
-
-def keeps(server: EmbeddedServer) -> bool:
-    """Whether a keeper is at work: one that is killed holds its lock for a moment longer than it can be seen."""
-    with (server.cluster.folder / KEEPER_LOCK).open("rb") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-    return False
 
 
 @pytest.fixture
@@ -90,24 +78,44 @@ def test_five_processes_on_an_empty_home_share_one_server_and_one_first_start(ho
     assert [process.returncode for process in processes] == [0] * 5
 
 
-async def test_killing_the_keeper_disturbs_nobody_and_the_next_process_adopts_the_server(
-    private: EmbeddedServer,
-) -> None:
+async def test_killing_the_keeper_disturbs_nobody_and_the_next_one_adopts_the_server(private: EmbeddedServer) -> None:
     async with Database(private) as database:
         async with database.session() as session:
             await session.execute("SELECT 1")
-        postmaster, keeper = files.running_postmaster(private.cluster), keeper_of(private)
-        assert keeper is not None
-        os.kill(keeper, signal.SIGKILL)
-        async with database.session() as session:
+            postmaster, keeper = files.running_postmaster(private.cluster), keeper_of(private)
+            assert keeper is not None
+            os.kill(keeper, signal.SIGKILL)
             await session.execute("SELECT 1")
-        until(lambda: not keeps(private), "the end of the killed keeper")
-        newcomer = EmbeddedServer(private._home, linger_seconds=0)
-        with contextlib.ExitStack() as leaving:
-            leaving.callback(newcomer.release)
-            await asyncio.to_thread(newcomer.ensure_running)
-            assert keeper_of(private) not in (None, keeper)
-            assert files.running_postmaster(private.cluster) == postmaster
+        await asyncio.to_thread(until, lambda: keeper_of(private) not in (None, keeper), "another keeper")
+        assert files.running_postmaster(private.cluster) == postmaster
+
+
+@pytest.mark.parametrize("also_the_server", [False, True], ids=["keeper", "postmaster and keeper"])
+def test_a_killed_keeper_is_replaced_though_nobody_connects(private: EmbeddedServer, also_the_server: bool) -> None:
+    postmaster, keeper = files.running_postmaster(private.cluster), keeper_of(private)
+    assert postmaster is not None and keeper is not None
+    for victim in [postmaster, keeper] if also_the_server else [keeper]:
+        os.kill(victim, signal.SIGKILL)
+    until(lambda: keeper_of(private) not in (None, keeper), "another keeper")
+    until(lambda: files.is_ready(private.cluster), "a server that answers")
+    assert (files.running_postmaster(private.cluster) != postmaster) == also_the_server
+
+
+def test_the_server_stops_though_its_keeper_was_killed_before_its_last_user(private: EmbeddedServer) -> None:
+    first = keeper_of(private)
+    assert first is not None
+    os.kill(first, signal.SIGKILL)
+    until(lambda: keeper_of(private) not in (None, first), "another keeper")
+    private.release()
+    until(lambda: files.running_postmaster(private.cluster) is None, "the end of the server")
+
+
+def test_a_process_that_ends_while_it_is_looked_at_is_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ended(path: Path, *how: object, **options: object) -> str:
+        raise ProcessLookupError(f"[Errno 3] No such process: {path}")  # As /proc says it of what has just ended.
+
+    monkeypatch.setattr(Path, "read_text", ended)
+    assert not files.is_postgres(os.getpid())
 
 
 @pytest.mark.parametrize("also_the_keeper", [False, True], ids=["postmaster", "postmaster and keeper"])
@@ -123,7 +131,7 @@ async def test_nothing_acknowledged_is_lost_when_the_server_is_killed(
             if number in (20, 40):
                 postmaster, keeper = files.running_postmaster(private.cluster), keeper_of(private)
                 assert postmaster is not None
-                # A keeper that was killed is replaced by whoever comes next, which may be later than this.
+                # A keeper that was killed is replaced within a moment, which may be later than this.
                 for victim in [postmaster, keeper] if also_the_keeper and keeper else [postmaster]:
                     os.kill(victim, signal.SIGKILL)
             try:

@@ -4,6 +4,7 @@ Standard library only: the keeper process that runs this code stays small.
 """
 
 import contextlib
+import fcntl
 import hashlib
 import importlib.util
 import os
@@ -172,6 +173,9 @@ def is_postgres(pid: int) -> bool:
     """False for a zombie, and for another program that was given a dead postmaster's number."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text()
+    except ProcessLookupError:
+        # It ended between the opening of the file and the reading.
+        return False
     except FileNotFoundError:
         # No /proc (macOS): the number alone has to do.
         return not Path("/proc/self").exists()
@@ -230,6 +234,11 @@ def shipped_binaries() -> Path:
 
 
 def _server_account() -> pwd.struct_passwd:
+    """The user that the server runs as, made at the first need.
+
+    useradd looks for the name before it takes its lock, so two at once make it twice, with two numbers: ours come
+    one after another.
+    """
     try:
         return pwd.getpwnam(SERVER_USER)
     except KeyError:
@@ -240,15 +249,22 @@ def _server_account() -> pwd.struct_passwd:
             f"PostgreSQL does not run as root, and there is no useradd to make the user {SERVER_USER}: "
             "run Mnemon as an ordinary user, or set MNEMON_DATABASE_URL."
         )
-    command = [useradd, "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", SERVER_USER]
-    made = subprocess.run(command, capture_output=True, text=True)
-    for _ in range(50):
-        # Another process may be making the same user at this moment.
+    # Whoever opens the file after it was replaced finds the user in it.
+    with Path("/etc/passwd").open("rb") as users:
+        fcntl.flock(users, fcntl.LOCK_EX)
         try:
             return pwd.getpwnam(SERVER_USER)
         except KeyError:
-            time.sleep(0.1)
-    raise ClusterFailed(f"The user {SERVER_USER} cannot be made: {made.stderr.strip()}")
+            return _add_user(useradd)
+
+
+def _add_user(useradd: str) -> pwd.struct_passwd:
+    command = [useradd, "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", SERVER_USER]
+    made = subprocess.run(command, capture_output=True, text=True)
+    try:
+        return pwd.getpwnam(SERVER_USER)
+    except KeyError:
+        raise ClusterFailed(f"The user {SERVER_USER} cannot be made: {made.stderr.strip()}") from None
 
 
 def _reachable(path: Path) -> bool:

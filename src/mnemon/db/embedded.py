@@ -1,5 +1,6 @@
 """Use of the embedded server by one process: take part in its locks, and see that a keeper is at work."""
 
+import contextlib
 import fcntl
 import os
 import subprocess
@@ -16,6 +17,8 @@ from mnemon.errors import DatabaseUnavailable
 OWNER_ROLE = "mnemon_owner"
 APP_ROLE = "mnemon_app"
 START_LIMIT = 60.0
+# How long a server may be without a keeper while somebody uses it.
+WATCH_PAUSE = 1.0
 KEPT_VARIABLES = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 
 
@@ -28,6 +31,7 @@ class EmbeddedServer:
         self._thread = threading.Lock()
         self._share: BinaryIO | None = None
         self._released = threading.Event()
+        self._watching: threading.Thread | None = None
         try:
             self.cluster = files.locate(home)
         except PermissionError as refusal:
@@ -61,6 +65,7 @@ class EmbeddedServer:
                 self._refuse_if_released()
                 self._start_keeper_if_none()
                 if files.is_ready(self.cluster):
+                    self._watch_from_now_on()
                     return
                 if time.monotonic() > deadline:
                     raise DatabaseUnavailable(
@@ -80,6 +85,21 @@ class EmbeddedServer:
             if self._share is not None:
                 self._share.close()
                 self._share = None
+
+    def _watch_from_now_on(self) -> None:
+        if self._watching is None:
+            self._watching = threading.Thread(target=self._watch, name="embedded-server", daemon=True)
+            self._watching.start()
+
+    def _watch(self) -> None:
+        """Replace a keeper that was killed, also while nobody here connects: without one the server would stay down
+        when it dies next, and up when its last user goes."""
+        while not self._released.wait(WATCH_PAUSE):
+            # Whoever connects is told why none can start.
+            with self._thread, contextlib.suppress(DatabaseUnavailable, OSError):
+                # A home that was removed is not made again.
+                if not self._released.is_set() and self.cluster.exists():
+                    self._start_keeper_if_none()
 
     def _refuse_if_released(self) -> None:
         if self._released.is_set():
