@@ -19,6 +19,8 @@ from mnemon.app import Mnemon
 from mnemon.db.backup import backup, restore
 from mnemon.db.backup_keys import BackupKeys
 from mnemon.log.errors import CheckpointRefused
+from mnemon.log.proof.checkpoint_files import FOLDER, RESTORED, CheckpointFiles
+from mnemon.log.proof.restored import GoingOn
 from mnemon.log.types.builtin import RESTORE_ADOPTED
 from mnemon.shared_home import Home
 
@@ -33,7 +35,7 @@ class BroughtBack:
         self.home: Home = machines.shared("one") if shared else machines.folder / "one"
         self.more = {} if shared else {"home_store": None}
 
-    async def made(self, folder: Path) -> UUID:
+    async def made(self, folder: Path, rotated: bool = False) -> UUID:
         async with self.machines.started("one", **self.more) as (one,):
             tenant = await main_of(one)
             await one.log.register_type(tenant, JOINED, ADA)
@@ -41,6 +43,8 @@ class BroughtBack:
             await backup(self.machines.server, folder / "kept.backup", BackupKeys(self.home))
             for name in ("m-2", "m-3"):
                 await self.grown(one, tenant, name)
+            if rotated:
+                await one.integrity.rotate_key()
         await restore(self.machines.server, folder / "kept.backup", BackupKeys(self.home), replace=True)
         return tenant
 
@@ -83,6 +87,21 @@ async def test_a_log_that_was_brought_back_goes_on_when_its_owner_says_so(
         assert _kept_aside(brought, tenant) >= 2
 
 
+async def test_a_log_from_before_a_change_of_the_signing_key_goes_on_with_the_new_one(
+    brought: BroughtBack, tmp_path: Path
+) -> None:
+    tenant = await brought.made(tmp_path, rotated=True)
+    async with brought.machines.started("one", **brought.more) as (one,):
+        with pytest.raises(CheckpointRefused):
+            await one.integrity.checkpoint(tenant)
+        await one.integrity.adopt_restore(tenant)
+        assert await faults(one, tenant) == []
+        await brought.grown(one, tenant, "m-4")
+        assert await faults(one, tenant) == []
+        newest = one.integrity.checkpoints.newest(tenant).kept
+        assert newest is not None and newest.public_key == one.integrity.public_key
+
+
 async def test_checkpoints_that_cannot_be_read_are_told_and_not_set_aside(machines: Machines, tmp_path: Path) -> None:
     brought = BroughtBack(machines, False)
     tenant = await brought.made(tmp_path)
@@ -93,6 +112,49 @@ async def test_checkpoints_that_cannot_be_read_are_told_and_not_set_aside(machin
         with pytest.raises(CheckpointRefused, match="cannot be read"):
             await one.integrity.adopt_restore(tenant)
     assert file.read_bytes() == damaged
+
+
+async def test_whoever_adopts_a_later_backup_may_be_gone_at_any_moment(
+    machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The checkpoints of the other history are set aside, those of the backup not yet in their place."""
+    brought = BroughtBack(machines, False)
+    home, keys = machines.folder / "one", BackupKeys(machines.folder / "one")
+    packed, beside = {FOLDER: home / FOLDER}, {FOLDER: home / RESTORED}
+    later = tmp_path / "later.backup"
+    async with machines.started("one", **brought.more) as (one,):
+        tenant = await main_of(one)
+        await one.log.register_type(tenant, JOINED, ADA)
+        await brought.grown(one, tenant, "m-1")
+        await backup(machines.server, tmp_path / "earlier.backup", keys)
+        for name in ("m-2", "m-3"):
+            await brought.grown(one, tenant, name)
+        await backup(machines.server, later, keys, packed)
+    await restore(machines.server, tmp_path / "earlier.backup", keys, replace=True)
+    async with machines.started("one", **brought.more) as (one,):
+        await one.integrity.adopt_restore(tenant)
+        await brought.grown(one, tenant, "n-2")
+    await restore(machines.server, later, keys, beside, replace=True)
+    async with machines.started("one", **brought.more) as (one,):
+        [ended] = [
+            found
+            for found in await GoingOn(one.database, one.integrity, CheckpointFiles(home, RESTORED)).done()
+            if found.tenant == tenant
+        ]
+        assert ended.attested and not ended.signed
+        with monkeypatch.context() as dying:
+            dying.setattr(CheckpointFiles, "add", _gone)
+            with pytest.raises(ProcessLookupError):
+                await one.integrity.adopt_restore(tenant)
+        assert await faults(one, tenant) != []
+        await one.integrity.adopt_restore(tenant)
+        await brought.grown(one, tenant, "m-4")
+        assert await faults(one, tenant) == []
+    assert not (home / RESTORED).exists()
+
+
+def _gone(*what: object) -> None:
+    raise ProcessLookupError("killed")
 
 
 def _kept_aside(brought: BroughtBack, tenant: UUID) -> int:

@@ -112,6 +112,28 @@ async def test_a_database_in_use_or_not_empty_is_not_replaced(
             await restore(own_server, file, keys, replace=True)
 
 
+async def test_a_tenant_that_has_moved_elsewhere_since_is_opened_here_only_when_told(
+    own_server: ExternalServer, tmp_path: Path, keys: BackupKeys
+) -> None:
+    tenant = await prepare(own_server, ["a@x.org"])
+    before, later = tmp_path / "before.backup", tmp_path / "later.backup"
+    await backup(own_server, before, keys)
+
+    async def execute(statement: str, *values: object) -> None:
+        async with await psycopg.AsyncConnection.connect(own_server.owner_conninfo, autocommit=True) as owner:
+            await owner.execute(statement, values)  # type: ignore[arg-type]
+
+    moved = "INSERT INTO mnemon.tenant_moves (tenant_id, slug, state, url) VALUES (%s, 'kept', 'moved', 'https://two')"
+    await execute(moved, tenant)
+    with pytest.raises(BackupFailed, match=r"kept to https://two.*open here too"):
+        await restore(own_server, before, keys, replace=True)
+    await execute("UPDATE mnemon.tenant_moves SET changed_at = now() - interval '1 hour'")
+    await backup(own_server, later, keys)
+    await restore(own_server, later, keys, replace=True)
+    await execute("UPDATE mnemon.tenant_moves SET changed_at = now()")
+    await restore(own_server, before, keys, replace=True, reopen=True)
+
+
 async def test_a_restore_waits_for_who_is_on_the_way_out(
     own_server: ExternalServer, tmp_path: Path, keys: BackupKeys, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -156,6 +156,30 @@ async def test_a_replica_that_followed_the_primary_before_this_one_is_not_read(s
     assert not await read_at(2, 1)
 
 
+@pytest.mark.slow
+async def test_a_replica_that_goes_away_in_the_middle_costs_a_second_try(
+    primary: EmbeddedServer, standby: Cluster
+) -> None:
+    replica, tried = Replica(replica_conninfo(standby.conninfo("mnemon_owner")), PATIENCE, 4), []
+    async with Database(primary, replica=replica) as database:
+        tenant = await make_tenant(database)
+        await until_it_is(True, database, tenant)
+
+        async def read() -> bool:
+            async with database.transaction(tenant) as tx:
+                row = await (await tx.execute(IS_REPLICA)).fetchone()
+                assert row is not None
+                tried.append(row["replica"])
+                if row["replica"]:
+                    with psycopg.connect(standby.conninfo("postgres"), autocommit=True) as superuser:
+                        superuser.execute("SELECT pg_terminate_backend(%s, 10000)", (tx.info.backend_pid,))
+                return bool(await (await tx.execute(IS_REPLICA)).fetchone())
+
+        assert await reading_behind(read)
+        assert tried == [True, False]
+        assert not await answered_by_replica(database, tenant), "it is not asked again for a while"
+
+
 async def search_until_found(mnemon: Mnemon, tenant: UUID, text: str, word: str) -> None:
     async with mnemon.database.transaction(tenant) as tx:
         await put_document(tx, tenant, [text])

@@ -12,10 +12,10 @@ import pytest
 from mnemon.db.tenant_copy import MoveRefused, TenantCopy
 from mnemon.identity.tenant_moves import HAS_ARRIVED, _Move, move_tenant
 from tests.api.test_events import decision
-from tests.identity.two_installations import URL, Sides, dies, end_sessions, rows_of, sides
+from tests.identity.two_installations import THIRD, URL, Sides, dies, end_sessions, rows_of, sides, third
 from tests.patience import PATIENCE
 
-__all__ = ["sides"]
+__all__ = ["sides", "third"]
 
 PENDING = "SELECT FROM pg_inherits WHERE inhdetachpending"
 END_OF_DETACHING = """
@@ -69,12 +69,72 @@ async def test_a_move_that_broke_off_after_the_opening_goes_to_no_third_place(
     await sides.move()
 
 
+async def test_a_move_that_broke_off_after_the_opening_is_not_ended_in_another_database(
+    sides: Sides, third: Sides, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither in an empty one, where it would be open a second time, nor in one with an old copy of the tenant."""
+    known = await sides.written_decisions("D-1")
+    monkeypatch.setattr("mnemon.identity.tenant_moves._Move.leave", dies)
+    with pytest.raises(KeyboardInterrupt):
+        await sides.move()
+    monkeypatch.undo()
+    for _ in range(2):
+        with pytest.raises(MoveRefused, match="another database than this one"):
+            await third.move()
+        async with third.there.mnemon.database.owner() as owner:
+            await owner.execute(
+                "INSERT INTO mnemon.tenants (tenant_id, slug, name) VALUES (%s, %s, 'Old') ON CONFLICT DO NOTHING",
+                (sides.tenant, sides.slug),
+            )
+    closed = await sides.here.client.get("/v1/events", headers=sides.admin.headers)
+    assert (closed.status_code, closed.json()["error_code"]) == (503, "TENANT_MOVING")
+    await sides.move()
+    assert await sides.read(sides.there) == known
+    assert await rows_of(sides.here, sides.tenant) == {}
+    for one in (sides.here, sides.there):
+        async with one.mnemon.database.owner() as owner:
+            left = await owner.execute("SELECT FROM mnemon.tenant_arrivals")
+            assert await left.fetchone() is None
+
+
+async def test_a_move_that_broke_off_before_the_opening_is_not_ended_by_an_old_copy_elsewhere(
+    sides: Sides, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A rehearsal's database, say: what is here would be cleared away for it."""
+    known = await sides.written_decisions("D-1")
+    async with sides.there.mnemon.database.owner() as owner:
+        insert = "INSERT INTO mnemon.tenants (tenant_id, slug, name) VALUES (%s, %s, 'Old')"
+        await owner.execute(insert, (sides.tenant, sides.slug))
+    async with sides.here.mnemon.database.owner() as owner:
+        closed = "INSERT INTO mnemon.tenant_moves (tenant_id, slug, state, url) VALUES (%s, %s, 'closed', %s)"
+        await owner.execute(closed, (sides.tenant, sides.slug, URL))
+    with pytest.raises(MoveRefused, match="already"):
+        await sides.move()
+    assert await sides.read(sides.here) == known
+
+
+async def test_a_move_that_broke_off_after_the_opening_is_ended_though_the_tenant_has_gone_on_from_there(
+    sides: Sides, third: Sides, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = await sides.written_decisions("D-1")
+    monkeypatch.setattr("mnemon.identity.tenant_moves._Move.leave", dies)
+    with pytest.raises(KeyboardInterrupt):
+        await sides.move()
+    monkeypatch.undo()
+    await move_tenant(sides.there.mnemon.database, sides.slug, third.to, THIRD, lambda words: None)
+    await sides.move()
+    assert await rows_of(sides.here, sides.tenant) == {}
+    told = await sides.there.client.get("/v1/events", headers=sides.admin.headers)
+    assert (told.status_code, told.json()["details"]["url"]) == (421, THIRD)
+    assert await third.read(third.there) == known
+
+
 async def test_a_move_that_broke_off_while_it_was_cleared_here_is_ended_by_the_next(
     sides: Sides, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who is forgotten there must not be found here for ever."""
 
-    monkeypatch.setattr("mnemon.identity.tenant_moves._clear", dies)
+    monkeypatch.setattr("mnemon.identity.tenant_moves.clear_rows", dies)
     with pytest.raises(KeyboardInterrupt):
         await sides.move()
     assert await rows_of(sides.here, sides.tenant) != {}

@@ -10,7 +10,9 @@ import pytest
 
 from mnemon.db.external import ExternalServer
 from mnemon.db.tenant_copy import MoveRefused, TenantCopy
+from mnemon.errors import NotFound
 from mnemon.identity.tenant_moves import move_tenant, moves
+from mnemon.identity.tenants import tenant_by_slug
 from tests.api.test_events import DECISION_TYPE, decision
 from tests.identity.two_installations import BACK, URL, Sides, rows_of, sides
 from tests.patience import PATIENCE
@@ -88,6 +90,8 @@ async def test_a_tenant_moves_while_it_is_written_to(sides: Sides) -> None:
         assert there.status_code == 200, there.text
     with pytest.raises(MoveRefused, match=URL):
         await sides.move()
+    with pytest.raises(NotFound, match=URL):
+        await tenant_by_slug(sides.here.mnemon.database, sides.slug)
 
 
 async def test_a_tenant_comes_back_to_gateways_that_went_on_meanwhile(sides: Sides) -> None:

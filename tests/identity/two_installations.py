@@ -1,8 +1,8 @@
 """Two installations, each with a database and a gateway, and a tenant that goes from one to the other."""
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -28,6 +28,7 @@ from tests.conftest import make_tenant
 
 URL = "https://two.example.org"
 BACK = "https://one.example.org"
+THIRD = "https://three.example.org"
 
 
 @dataclass
@@ -75,6 +76,11 @@ class Sides:
         assert told.status_code == 200, told.text
         return [one["id"] for one in told.json()["events"]]
 
+    async def written_decisions(self, *numbers: str) -> list[str]:
+        """Where the tenant begins."""
+        await self.knows_decisions()
+        return await self.written(self.here, *(decision(one) for one in numbers))
+
     async def knows_decisions(self) -> None:
         told = await self.here.client.post("/v1/event-types", json=DECISION_TYPE, headers=self.admin.headers)
         assert told.status_code == 201, told.text
@@ -86,33 +92,50 @@ def as_superuser(server: EmbeddedServer, own: ExternalServer) -> ExternalServer:
     return ExternalServer(make_conninfo(server.cluster.conninfo("postgres"), dbname=dbname), own.app_conninfo)
 
 
+@asynccontextmanager
+async def installed(
+    server: EmbeddedServer, own: ExternalServer, ring: KeyRing, folder: Path, lived_in: bool
+) -> AsyncIterator[Installation]:
+    settings = Settings(home=folder, embedder="none")
+    async with Database(as_superuser(server, own)) as database, gateway(settings, database, ring) as mnemon:
+        transport = httpx.ASGITransport(create_site(mnemon), raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8787") as client:
+            if lived_in:
+                await _lives_in(mnemon, client)
+            yield Installation(mnemon, client)
+
+
+async def _lives_in(mnemon: Mnemon, client: httpx.AsyncClient) -> None:
+    """Somebody, so that partitions are numbered and the wrapping key is known."""
+    neighbour = await person(mnemon, await make_tenant(mnemon.database), Role.ADMIN)
+    for path, body in (("/v1/event-types", DECISION_TYPE), ("/v1/events", {"events": [decision("D-1")]})):
+        told = await client.post(path, json=body, headers=neighbour.headers)
+        assert told.status_code == 201, told.text
+
+
 @pytest.fixture
 async def sides(
     server: EmbeddedServer, own_server: ExternalServer, second_server: ExternalServer, ring: KeyRing, tmp_path: Path
 ) -> AsyncIterator[Sides]:
-    settings = Settings(home=tmp_path, embedder="none")
-    async with AsyncExitStack() as stack:
-
-        async def installed(own: ExternalServer) -> Installation:
-            database = await stack.enter_async_context(Database(as_superuser(server, own)))
-            mnemon = await stack.enter_async_context(gateway(settings, database, ring))
-            transport = httpx.ASGITransport(create_site(mnemon), raise_app_exceptions=False)
-            client = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8787")
-            return Installation(mnemon, await stack.enter_async_context(client))
-
-        here, there = await installed(own_server), await installed(second_server)
-        # Somebody lives there already: partitions are numbered, and the wrapping key is known.
-        neighbour = await make_tenant(there.mnemon.database)
-        lives_there = await person(there.mnemon, neighbour, Role.ADMIN)
-        for path, body in (("/v1/event-types", DECISION_TYPE), ("/v1/events", {"events": [decision("D-1")]})):
-            told = await there.client.post(path, json=body, headers=lives_there.headers)
-            assert told.status_code == 201, told.text
+    async with (
+        installed(server, own_server, ring, tmp_path, lived_in=False) as here,
+        installed(server, second_server, ring, tmp_path, lived_in=True) as there,
+    ):
         tenant = await make_tenant(here.mnemon.database)
         for number in range(2):
             await person(here.mnemon, await make_tenant(here.mnemon.database), Role.ADMIN, f"{number}@example.org")
         admin = await person(here.mnemon, tenant, Role.ADMIN)
         token = await token_for(here.mnemon, tenant, admin, CredentialScope.WRITE)
         yield Sides(here, there, tenant, admin, token)
+
+
+@pytest.fixture
+async def third(
+    sides: Sides, server: EmbeddedServer, third_server: ExternalServer, ring: KeyRing, tmp_path: Path
+) -> AsyncIterator[Sides]:
+    """The same tenant, beside an installation that it does not belong to."""
+    async with installed(server, third_server, ring, tmp_path, lived_in=True) as elsewhere:
+        yield replace(sides, there=elsewhere)
 
 
 async def dies(*given: Any) -> None:

@@ -4,10 +4,12 @@ import asyncio
 import stat
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import orjson
 import psycopg
 import pytest
 from hypothesis import given
@@ -24,7 +26,7 @@ from mnemon.log.proof.checkpoint import Checkpoint
 from mnemon.log.proof.checkpoint_files import FOLDER, RESTORED, CheckpointFiles
 from mnemon.log.proof.integrity import Integrity
 from mnemon.log.proof.merkle import EMPTY_ROOT, Frontier, leaf, node, path_ranges, root_from_path, subtrees
-from mnemon.log.proof.restored import go_on_after_restore
+from mnemon.log.proof.restored import GoingOn
 from mnemon.log.proof.verify import ChainReport
 from mnemon.log.store import EventLog
 
@@ -228,6 +230,27 @@ class TestTampering:
             await integrity.adopt_restore(tenant)
         assert integrity.checkpoints.newest(tenant).seal == signed
 
+    async def test_checkpoints_beside_a_restore_that_nobody_signed_stand_for_nothing(
+        self, integrity: Integrity, filled: UUID, server: EmbeddedServer, home: Path
+    ) -> None:
+        """Whoever has the database can write there what they like: the home's own are not exchanged for forged ones."""
+        await integrity.checkpoint(filled)
+        [own] = integrity.checkpoints.list(filled)
+        says = orjson.loads(own.statement) | {"signed_at": "2026-01-01T00:00:00.000000Z"}
+        forged = replace(own, statement=orjson.dumps(says, option=orjson.OPT_SORT_KEYS).decode())
+        beside = CheckpointFiles(home, RESTORED)
+        beside.file_of(filled, "main").parent.mkdir(parents=True)
+        beside.add(filled, "main", forged)
+        with superuser(server) as connection:
+            for table in ("checkpoints", "seals"):
+                connection.execute(
+                    f"UPDATE mnemon.{table} SET digest = decode(%s, 'hex') WHERE tenant_id = %s",
+                    (forged.digest, filled),
+                )
+        await integrity.adopt_restore(filled)
+        assert integrity.checkpoints.list(filled)[:1] == [own]
+        assert (20, "checkpoint") in found(await integrity.verify(filled))
+
     async def test_a_restore_signs_no_backup_of_a_log_that_was_cut_before(
         self, integrity: Integrity, database: Database, filled: UUID, server: EmbeddedServer, home: Path
     ) -> None:
@@ -246,7 +269,7 @@ class TestTampering:
                     WHERE p.tenant_id = %s AND e.tenant_id = p.tenant_id AND e.sequence = 15""",
                 (filled,),
             )
-        every = await go_on_after_restore(database, integrity, CheckpointFiles(home, RESTORED))
+        every = await GoingOn(database, integrity, CheckpointFiles(home, RESTORED)).done()
         [one] = [one for one in every if one.tenant == filled]
         assert (one.signed, one.attested, one.beyond) == (False, 20, 5)
         assert (16, "truncated") in found(await integrity.verify(filled))

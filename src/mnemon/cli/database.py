@@ -11,7 +11,7 @@ import typer
 from mnemon.cli.bucket_backups import SCHEME, backup_from, backup_to, place_of
 from mnemon.cli.context import on_its_own, opened, run_async, settings_at_home
 from mnemon.cli.output import Json, counted, say, show, table
-from mnemon.db.backup import backup, restore
+from mnemon.db.backup import backup, holds_tenants, restore
 from mnemon.db.backup_file import Manifest
 from mnemon.db.backup_keys import BackupKeys
 from mnemon.db.database import open_database
@@ -21,7 +21,7 @@ from mnemon.errors import BackupFailed
 from mnemon.log.privacy.erasure_list import ErasureList
 from mnemon.log.privacy.repeated_erasures import note_before_restore
 from mnemon.log.proof.checkpoint_files import ASIDE, FOLDER, RESTORED, CheckpointFiles
-from mnemon.log.proof.restored import RestoredPartition, go_on_after_restore
+from mnemon.log.proof.restored import GoingOn, RestoredPartition
 from mnemon.settings import Settings
 from mnemon.shared_home import SharedHome, home_of
 from mnemon.verification.unknown_tenants import unknown_tenants
@@ -131,6 +131,9 @@ def restore_(
     without_erasure_list: Annotated[
         bool, typer.Option("--without-erasure-list", help="Nobody was erased since the backup, or may come back.")
     ] = False,
+    reopen_moved: Annotated[
+        bool, typer.Option("--reopen-moved", help="Open here again tenants that have moved elsewhere since the backup.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Put a backup's rows and files back: all of them, compared one by one, or nothing.
@@ -143,9 +146,11 @@ def restore_(
     settings = settings_at_home()
     file = place_of(file, settings.backup_store)
     with backup_from(file) as target:
-        manifest, repeated, partitions, newer = run_async(
-            _put_back(settings, target, replace=replace, unsigned=unsigned, without_erasure_list=without_erasure_list)
-        )
+        asked = _put_back(
+            settings, target,
+            replace=replace, unsigned=unsigned, without_erasure_list=without_erasure_list, reopen=reopen_moved,
+        )  # fmt: skip
+        manifest, repeated, partitions, newer = run_async(asked)
     again = f" {counted(repeated, 'erasure')} since then done again." if repeated else ""
 
     def human() -> None:
@@ -167,7 +172,7 @@ def restore_(
 
 
 async def _put_back(
-    settings: Settings, target: Path, *, replace: bool, unsigned: bool, without_erasure_list: bool
+    settings: Settings, target: Path, *, replace: bool, unsigned: bool, without_erasure_list: bool, reopen: bool
 ) -> tuple[Manifest, int, list[RestoredPartition], list[Path]]:  # fmt: skip
     """What was restored, who was erased once more, how each log goes on, and the folders of tenants that it lacks."""
     if not target.exists():
@@ -178,19 +183,23 @@ async def _put_back(
         beside = settings.home / RESTORED
         async with database.owner() as owner:
             await note_before_restore(owner, listed)
+            replaced = await holds_tenants(owner)
         if not listed.exists() and not without_erasure_list:
             raise BackupFailed(
                 f"There is no {listed.where}, which says who was erased since the backup: put back the copy of "
                 "`keys` that was kept apart. If nobody was, give --without-erasure-list."
             )
+        # What another restore left there is not of this one.
+        shutil.rmtree(beside, ignore_errors=True)
         folders |= {FOLDER: beside}
-        manifest = await restore(database.server, target, keys, folders, replace=replace, unsigned=unsigned)
+        manifest = await restore(
+            database.server, target, keys, folders, replace=replace, unsigned=unsigned, reopen=reopen
+        )
     async with opened() as mnemon:
         await mnemon.projector.renew()
         packed = CheckpointFiles(settings.home, RESTORED)
         gone = await unknown_tenants(mnemon)
-        partitions = await go_on_after_restore(mnemon.database, mnemon.integrity, packed)
-        shutil.rmtree(beside, ignore_errors=True)
+        partitions = await GoingOn(mnemon.database, mnemon.integrity, packed, replaced=replaced).done()
         newer = [] if gone.is_shared else [settings.home / FOLDER / str(one) for one in gone.tenants]
         return manifest, mnemon.erasures_repeated, partitions, newer
 
@@ -216,6 +225,11 @@ def _resumed(one: RestoredPartition) -> str:
         return f"{where} is restored, not signed: {one.refused}"
     if one.signed:
         return f"{where} goes on from event {one.sequence} and is signed."
+    if one.put_off:
+        return (
+            f"{where} fits what this home has signed, up to event {one.sequence}. `mnemon serve` signs what comes; a "
+            "rehearsal, while the other log is in use, needs a home of its own."
+        )
     lie = (
         f"{counted(one.beyond, 'signed event')} {'lies' if one.beyond == 1 else 'lie'} beyond its event {one.sequence}"
     )

@@ -51,6 +51,10 @@ OTHERS = """
 SELECT count(*) AS others FROM pg_stat_activity
  WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
 """
+HAS_MOVES = "SELECT to_regclass('mnemon.tenant_moves') IS NOT NULL AS has"
+LEFT_SINCE = """
+SELECT slug, url FROM mnemon.tenant_moves WHERE state IN ('opening', 'moved') AND changed_at >= %s ORDER BY slug
+"""
 # Together three seconds.
 LEAVING_TRIES = 30
 LEAVING_PAUSE = 0.1
@@ -130,19 +134,21 @@ async def restore(
     *,
     replace: bool = False,
     unsigned: bool = False,
+    reopen: bool = False,
 ) -> Manifest:
-    """Put a backup's rows in place of this database's, in one transaction that also checks them.
+    """Put a backup's rows in place of this database's, in one transaction that also checks them. `reopen` also tenants
+    that have moved to another database since.
 
     Its files come first: without their rows they are left-overs that the sweep removes, the rows without them a loss.
     """
     try:
         with open_archive(file, keys, unsigned=unsigned) as archive:
-            return await _restore(server, archive, folders, replace)
+            return await _restore(server, archive, folders, replace, reopen)
     except (OSError, tarfile.TarError) as failure:
         raise BackupFailed(f"{file} cannot be restored: {failure}", file=str(file)) from failure
 
 
-async def _restore(server: Server, archive: tarfile.TarFile, folders: Folders, replace: bool) -> Manifest:
+async def _restore(server: Server, archive: tarfile.TarFile, folders: Folders, replace: bool, reopen: bool) -> Manifest:
     manifest = await asyncio.to_thread(read_manifest, archive)
     async with await connect(server, server.owner_conninfo) as owner:
         await make_suitable(owner)
@@ -152,6 +158,8 @@ async def _restore(server: Server, archive: tarfile.TarFile, folders: Folders, r
                 f"The backup is of PostgreSQL {manifest.server_major}; this server is {major}: use a newer one."
             )
         await _check_target(owner, manifest, replace)
+        if not reopen:
+            await _refuse_second_home(owner, manifest)
     await asyncio.to_thread(_put_back, server, archive, folders, major, manifest)
     return manifest
 
@@ -188,11 +196,30 @@ async def _check_target(owner: Connection, manifest: Manifest, replace: bool) ->
         raise BackupFailed(
             f"{others} other connections use this database: stop `mnemon serve` and `mnemon work` first."
         )
-    state = await schema_state(owner)
-    if state.applied and not replace:
-        row = await (await owner.execute(HAS_TENANTS)).fetchone()
-        if row and row["any"]:
-            raise BackupFailed("This database is not empty: give --replace to put the backup in place of all it holds.")
+    if not replace and await holds_tenants(owner):
+        raise BackupFailed("This database is not empty: give --replace to put the backup in place of all it holds.")
+
+
+async def _refuse_second_home(owner: Connection, manifest: Manifest) -> None:
+    """A tenant that went elsewhere since would be open in two databases, and who was forgotten there be known here."""
+    row = await (await owner.execute(HAS_MOVES)).fetchone()
+    if not (row and row["has"]):
+        return
+    left = await (await owner.execute(LEFT_SINCE, (manifest.taken_at,))).fetchall()
+    if left:
+        told = ", ".join(f"{one['slug']} to {one['url']}" for one in left)
+        raise BackupFailed(
+            f"Since this backup was made tenants have moved to other databases ({told}), and would be open here too: "
+            "restore a later backup, or give --reopen-moved if what is there is gone for good."
+        )
+
+
+async def holds_tenants(owner: Connection) -> bool:
+    """Whether there is anything that a restore would replace."""
+    if not (await schema_state(owner)).applied:
+        return False
+    row = await (await owner.execute(HAS_TENANTS)).fetchone()
+    return bool(row and row["any"])
 
 
 async def _dump(server: Server, owner: Connection, major: int, spool: Spool, extent: Extent) -> None:

@@ -30,7 +30,7 @@ SELECT stretch, count(*) AS rows, encode(sha256(string_agg(digest, ''::bytea ORD
  GROUP BY stretch
 """
 # What tells of a tenant's own move stays where it is; what was announced to a broker is announced anew.
-NOT_COPIED = frozenset({"tenant_moves", "job_announcements"})
+NOT_COPIED = frozenset({"tenant_moves", "tenant_arrivals", "job_announcements"})
 # Events of one stretch: what is appended later changes the last one only.
 EVENTS_OF_A_STRETCH = 1_000
 STRETCHES = 256

@@ -146,7 +146,10 @@ def authorise(principal: Principal, action: Action) -> None:
             f"The role {principal.role} may not {action}: ask an administrator.", action=action, role=principal.role
         )
     if by_token and not RULES[action].by_token:
-        raise NotAllowed(f"An access token may not {action}: log in, or use the command line.", action=action)
+        raise NotAllowed(
+            f"An access token may not {action}: log in on the page, or run the command on the server's own machine.",
+            action=action,
+        )
     raise NotAllowed(
         f"This access token may only read: to {action}, use one with the scope write.",
         action=action,

@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +18,7 @@ from mnemon.db.tenant_copy import MoveRefused, TenantCopy, prepare_connection, s
 from mnemon.db.tenant_tables import TenantTable
 from mnemon.errors import NotFound
 from mnemon.identity.tenants import Tenant, tenant_by_slug
+from mnemon.ids import new_uuid
 
 # Rows of these bring a tenant to life: workers, followers and the clock would begin. They come last, all at once.
 LIFE = frozenset(
@@ -38,11 +39,22 @@ ON CONFLICT (tenant_id) DO UPDATE SET state = 'arriving', partitions = excluded.
 # Whoever remembers keys of people forgets them: they may have been destroyed while the tenant was elsewhere.
 FORGET_KEYS = "SELECT pg_notify('mnemon_privacy', json_build_object('tenant', %s::text, 'subject', NULL)::text)"
 ARRIVED = "DELETE FROM mnemon.tenant_moves WHERE tenant_id = %s"
+# What earlier attempts began there is of no use to this one; what arrived by one is whose it was to end.
+EXPECTED = """
+WITH earlier AS (DELETE FROM mnemon.tenant_arrivals WHERE tenant_id = %(tenant)s AND NOT arrived)
+INSERT INTO mnemon.tenant_arrivals (tenant_id, move_id) VALUES (%(tenant)s, %(move)s)
+"""
+OPENED_BY = """
+UPDATE mnemon.tenant_arrivals SET arrived = true, changed_at = now() WHERE tenant_id = %s AND move_id = %s
+"""
+ENDED = "DELETE FROM mnemon.tenant_arrivals WHERE tenant_id = %s AND move_id = %s"
+KNOWN_THERE = "SELECT arrived FROM mnemon.tenant_arrivals WHERE tenant_id = %s AND move_id = %s"
 HAS_ARRIVED = "SELECT FROM mnemon.tenants WHERE tenant_id = %s"
 IS_THERE = "SELECT FROM mnemon.tenants WHERE tenant_id = %s OR slug = %s"
 STATE = """
-INSERT INTO mnemon.tenant_moves (tenant_id, slug, state, url) VALUES (%s, %s, %s, %s)
-ON CONFLICT (tenant_id) DO UPDATE SET state = excluded.state, url = excluded.url, changed_at = now()
+INSERT INTO mnemon.tenant_moves (tenant_id, slug, state, url, move_id) VALUES (%s, %s, %s, %s, %s)
+ON CONFLICT (tenant_id)
+DO UPDATE SET state = excluded.state, url = excluded.url, move_id = excluded.move_id, changed_at = now()
 """
 MOVED = """
 UPDATE mnemon.tenant_moves
@@ -65,7 +77,7 @@ DIRECTORY = "SELECT tenant_id, slug, state, url, changed_at FROM mnemon.tenant_m
 MINE = "SELECT pg_try_advisory_lock(%s) AS got"
 ONE_AT_A_TIME = "SELECT pg_try_advisory_lock(hashtextextended('mnemon move', 0)) AS got"
 ATTACHED = "SELECT inhdetachpending AS pending FROM pg_inherits WHERE inhrelid = to_regclass(%s)"
-OPEN_MOVE = "SELECT tenant_id, state, url FROM mnemon.tenant_moves WHERE slug = %s"
+OPEN_MOVE = "SELECT tenant_id, state, url, move_id FROM mnemon.tenant_moves WHERE slug = %s"
 
 Tell = Callable[[str], None]
 # What has to be done before anything is copied, while the tenant is open here.
@@ -90,20 +102,16 @@ async def move_tenant(
     database: Database, slug: str, to: ExternalServer, url: str, tell: Tell, ready: MoveReady | None = None
 ) -> TenantMove:
     """Move it. What was begun and broke off is gone on with when this is called again."""
-    tenant, state = await _leaving(database, slug, url)
+    tenant, earlier = await _leaving(database, slug, url)
     async with _both_sides(database, to) as (here, there):
         tables = await same_tables(here, there)
-        move = _Move(tenant, here, there, url, tell)
         await here.execute(MOVED_BY_US, (str(tenant.tenant_id),))
-        if state in ("closed", "opening", "moved"):
-            if await (await there.execute(HAS_ARRIVED, (tenant.tenant_id,))).fetchone() is not None:
-                # It broke off when the tenant was open there already, or while it was cleared away here.
-                return await move.leave(tables, 0, 0, 0.0)
-            if state == "moved":
-                raise MoveRefused(f"The tenant {slug!r} has moved already, and is not in that database.", slug=slug)
-        await _check(here, there, tenant)
-        await here.execute(STATE, (tenant.tenant_id, slug, "leaving", url))
+        if earlier is not None and await _is_open_there(there, earlier, url):
+            # It broke off when the tenant was open there already, or while it was cleared away here.
+            return await _Move(tenant, here, there, url, tell, earlier.move_id).leave(tables, 0, 0, 0.0)
+        move = _Move(tenant, here, there, url, tell, new_uuid())
         try:
+            await move.begin()
             if ready is not None:
                 await ready(tenant)
             return await move.through(tables)
@@ -113,10 +121,44 @@ async def move_tenant(
             raise
 
 
+@dataclass(frozen=True)
+class _Earlier:
+    """How far an attempt came that broke off; its id, unless an earlier version made it."""
+
+    tenant_id: UUID
+    slug: str
+    state: str
+    move_id: UUID | None
+
+
+async def _is_open_there(there: Connection, earlier: _Earlier, url: str) -> bool:
+    """Only the database that was being opened knows: another one, also with a copy of the tenant, is refused."""
+    if earlier.state != "opening":
+        return earlier.state == "moved"
+    if earlier.move_id is None:
+        return await (await there.execute(HAS_ARRIVED, (earlier.tenant_id,))).fetchone() is not None
+    row = await (await there.execute(KNOWN_THERE, (earlier.tenant_id, earlier.move_id))).fetchone()
+    if row is None:
+        raise MoveRefused(
+            f"An earlier move of the tenant {earlier.slug!r} to {url} broke off while it was opened there, in another "
+            "database than this one: name that database again.",
+            slug=earlier.slug, url=url,
+        )  # fmt: skip
+    return bool(row["arrived"])
+
+
 class _Move:
-    def __init__(self, tenant: Tenant, here: Connection, there: Connection, url: str, tell: Tell) -> None:
+    def __init__(
+        self, tenant: Tenant, here: Connection, there: Connection, url: str, tell: Tell, move_id: UUID | None
+    ) -> None:
         self._tenant, self._here, self._there = tenant, here, there
-        self._url, self._tell = url, tell
+        self._url, self._tell, self._id = url, tell, move_id
+
+    async def begin(self) -> None:
+        """Here first: until then, what the other database knows of the last attempt may be needed."""
+        await self._say("leaving")
+        await _check(self._here, self._there, self._tenant)
+        await self._there.execute(EXPECTED, {"tenant": self._tenant.tenant_id, "move": self._id})
 
     async def through(self, tables: list[TenantTable]) -> TenantMove:
         quiet = [one for one in tables if one.name not in LIFE]
@@ -138,7 +180,9 @@ class _Move:
         """Tell whoever comes where the tenant is, and keep nothing of it."""
         tenant = self._tenant
         await self._here.execute(MOVED, (self._url, tenant.tenant_id))
-        await _clear(self._here, tenant.tenant_id, tables)
+        found = await (await self._here.execute(PARTITIONS, (tenant.tenant_id,))).fetchall()
+        await clear_rows(self._here, tenant.tenant_id, tables, [one["partition_id"] for one in found])
+        await self._there.execute(ENDED, (tenant.tenant_id, self._id))
         return TenantMove(tenant.tenant_id, tenant.slug, self._url, sent, rounds, len(tables), round(closed, 2))
 
     async def _copy(self) -> TenantCopy:
@@ -153,7 +197,7 @@ class _Move:
                 await asyncio.sleep(0.02)
 
     async def _say(self, state: str) -> None:
-        await self._here.execute(STATE, (self._tenant.tenant_id, self._tenant.slug, state, self._url))
+        await self._here.execute(STATE, (self._tenant.tenant_id, self._tenant.slug, state, self._url, self._id))
 
     async def _is_empty(self) -> bool:
         row = await (await self._here.execute(EVERYBODY_OUT, (str(self._tenant.tenant_id),))).fetchone()
@@ -175,12 +219,13 @@ class _Move:
                         f"The copy is not the same in {', '.join(apart)}: nothing was moved.", tables=apart
                     )
             await self._there.execute(ARRIVED, (self._tenant.tenant_id,))
+            await self._there.execute(OPENED_BY, (self._tenant.tenant_id, self._id))
             await self._there.execute(FORGET_KEYS, (str(self._tenant.tenant_id),))
             await self._say("opening")
         return sent.rows
 
 
-async def _leaving(database: Database, slug: str, url: str) -> tuple[Tenant, str | None]:
+async def _leaving(database: Database, slug: str, url: str) -> tuple[Tenant, _Earlier | None]:
     """The tenant, and how far an earlier attempt came. One that moved is here only if clearing it away broke off; while
     only the other database knows whether it is open there, no third one may be asked."""
     async with database.owner() as owner:
@@ -197,7 +242,8 @@ async def _leaving(database: Database, slug: str, url: str) -> tuple[Tenant, str
             f"first, with the same database and --url {row['url']}.",
             slug=slug, url=row["url"],
         )  # fmt: skip
-    return tenant or await tenant_by_slug(database, slug), row["state"] if row is not None else None
+    earlier = _Earlier(row["tenant_id"], slug, row["state"], row["move_id"]) if row is not None else None
+    return tenant or await tenant_by_slug(database, slug), earlier
 
 
 async def _check(here: Connection, there: Connection, tenant: Tenant) -> None:
@@ -243,12 +289,11 @@ async def _add_partition(there: Connection, number: int | None) -> int:
     return number
 
 
-async def _clear(here: Connection, tenant: UUID, tables: list[TenantTable]) -> None:
+async def clear_rows(here: Connection, tenant: UUID, tables: list[TenantTable], numbers: Iterable[int]) -> None:
     """What is elsewhere is no longer kept here: who is forgotten there must not be found here."""
-    numbers = await (await here.execute(PARTITIONS, (tenant,))).fetchall()
-    for one in numbers:
+    for number in numbers:
         for parent in ("events", "event_payloads"):
-            child = f"{parent}_{one['partition_id']}"
+            child = f"{parent}_{number}"
             # Without holding up those who read and write the partitions of others.
             attached = await (await here.execute(ATTACHED, (f"mnemon.{child}",))).fetchone()
             if attached is not None:
@@ -265,18 +310,18 @@ async def _clear(here: Connection, tenant: UUID, tables: list[TenantTable]) -> N
 @asynccontextmanager
 async def _both_sides(database: Database, to: ExternalServer) -> AsyncIterator[tuple[Connection, Connection]]:
     async with (
-        await connect(database.server, _copying_conninfo(database)) as here,
+        await connect(database.server, copying_conninfo(database)) as here,
         await connect(to, to.owner_conninfo) as there,
     ):
         if await _same_place(here, there):
             raise MoveRefused("That is the database that the tenant is in.")
-        await _take_turns(here, there)
+        await take_turns(here, there)
         await prepare_connection(here)
         await prepare_connection(there)
         yield here, there
 
 
-def _copying_conninfo(database: Database) -> str:
+def copying_conninfo(database: Database) -> str:
     """The embedded server's own superuser, where it is that: its owner role may not copy rows as they are."""
     server = database.server
     return server.cluster.conninfo("postgres") if isinstance(server, EmbeddedServer) else server.owner_conninfo
@@ -290,7 +335,7 @@ async def _same_place(here: Connection, there: Connection) -> bool:
     return not (row and row["got"])
 
 
-async def _take_turns(*sides: Connection) -> None:
+async def take_turns(*sides: Connection) -> None:
     """One move at a time from or to a database, for as long as these sessions live."""
     for one in sides:
         row = await (await one.execute(ONE_AT_A_TIME)).fetchone()

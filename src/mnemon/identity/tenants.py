@@ -25,6 +25,10 @@ INSERT INTO mnemon.tenants (tenant_id, slug, name) VALUES (%s, %s, %s)
 RETURNING tenant_id, slug, name, created_at
 """
 BY_SLUG = "SELECT tenant_id, slug, name, created_at FROM mnemon.tenants WHERE slug = %s"
+ELSEWHERE = """
+SELECT slug, url FROM mnemon.tenant_moves
+ WHERE slug = %s AND (state = 'moved' OR state = 'arriving' AND url <> '') ORDER BY changed_at DESC LIMIT 1
+"""
 ALL = "SELECT tenant_id, slug, name, created_at FROM mnemon.tenants ORDER BY slug"
 ONE = "SELECT tenant_id, slug, name, created_at FROM mnemon.tenants WHERE tenant_id = %s"
 
@@ -68,6 +72,9 @@ async def add_tenant(
 async def tenant_by_slug(database: Database, slug: str) -> Tenant:
     async with database.owner() as owner:
         tenant = await (await owner.cursor(row_factory=class_row(Tenant)).execute(BY_SLUG, (slug,))).fetchone()
+        moved = await (await owner.execute(ELSEWHERE, (slug,))).fetchone() if tenant is None else None
+    if moved is not None:
+        raise NotFound(f"The tenant {slug!r} is in another database, and answered at {moved['url']}.", **moved)
     if tenant is None:
         raise NotFound(f"There is no tenant {slug!r}: `mnemon tenant list` names them.", slug=slug)
     return tenant

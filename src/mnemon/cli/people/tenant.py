@@ -18,6 +18,7 @@ from mnemon.db.external import external_server
 from mnemon.db.tenant_copy import MoveRefused
 from mnemon.documents.intake.sweep import share_files
 from mnemon.errors import InvalidRequest, NotFound
+from mnemon.identity.given_up_moves import CopyDiscarded, discard_copy
 from mnemon.identity.tenant_moves import TenantMove, move_tenant, moves
 from mnemon.identity.tenants import Tenant, add_tenant, all_tenants, tenant_by_slug
 from mnemon.log.privacy.archive_store import archive_folder
@@ -154,6 +155,25 @@ def _has_password(address: str) -> bool:
         return "password" in conninfo_to_dict(address)
     except ProgrammingError:
         return False
+
+
+@app.command()
+@on_its_own("No credential reaches across tenants.")
+def discard(
+    slug: Annotated[str, typer.Argument(help="The tenant, by its short name.")],
+    as_json: Json = False,
+) -> None:
+    """Remove from this database what was copied of a tenant that never came: its move was given up.
+
+    Example: mnemon tenant discard acme
+    """
+
+    async def work() -> CopyDiscarded:
+        async with opened() as mnemon:
+            return await discard_copy(mnemon.database, slug)
+
+    discarded = run_async(work())
+    show(discarded, as_json, lambda: say(f"Nothing of {slug} is left in this database."))
 
 
 @app.command()

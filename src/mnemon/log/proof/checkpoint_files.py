@@ -4,6 +4,7 @@ import asyncio
 import fcntl
 import hashlib
 import os
+import shutil
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -16,7 +17,8 @@ from mnemon.log.events import MAIN
 from mnemon.log.proof.checkpoint import Checkpoint, NewestSigned, read_checkpoint
 
 FOLDER = "checkpoints"
-# Where a restore puts those of the backup, until it has looked which of them are needed.
+# Where a restore puts those of the backup, until it has looked which of them are needed. Those of another history than
+# the home has signed stay there for whoever adopts it.
 RESTORED = f"{FOLDER}-restored"
 LINES, SEAL = ".jsonl", ".seal"
 ASIDE = "set-aside"
@@ -122,6 +124,13 @@ class CheckpointFiles:
         if seal:
             of_seal.unlink()
             sync_folder(of_seal.parent)
+
+    def drop(self, tenant: UUID, legal_entity: str) -> None:
+        """Of those that a restore brought, which nobody needs any more; with the last of them goes their folder."""
+        assert self._folder.name == RESTORED
+        self.file_of(tenant, legal_entity).unlink(missing_ok=True)
+        if not any(self._folder.glob(f"*/*{LINES}")):
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     def tenants(self) -> Iterator[UUID]:
         """Whose checkpoints are here."""

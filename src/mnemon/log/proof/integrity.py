@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from uuid import UUID
 
 from mnemon.buckets import ObjectChanged
@@ -12,6 +13,7 @@ from mnemon.log.errors import CheckpointRefused, NothingToAttest
 from mnemon.log.events import MAIN
 from mnemon.log.proof.adopted_restore import SignedBeyond, signed_beyond
 from mnemon.log.proof.checkpoint import Checkpoint
+from mnemon.log.proof.checkpoint_files import RESTORED, CheckpointFiles
 from mnemon.log.proof.checkpoint_store import checkpoint_store
 from mnemon.log.proof.consistency import ConsistencyProof, make_consistency_proof
 from mnemon.log.proof.export import export_lines
@@ -58,6 +60,7 @@ class Integrity:
         self._told_key = told_key
         self._refused: set[tuple[UUID, str]] = set()
         self.checkpoints = checkpoint_store(home)
+        self._restored = CheckpointFiles(home if isinstance(home, Path) else home.folder, RESTORED)
         self.signer = Signer(reader, self._keys, self.checkpoints)
 
     @property
@@ -114,22 +117,30 @@ class Integrity:
         """Go on from a log that was brought back to an earlier moment; what was set aside, by legal entity."""
         found = []
         for name in await self.legal_entities(tenant):
-            async with self.checkpoints.alone(tenant, name), self._reader.transaction(tenant) as connection:
-                await connection.execute(TAKE_TURN, (str(tenant), name))
-                seal, beyond = await self._beyond(connection, tenant, name)
-                if beyond is None:
-                    continue
-                assert self._events is not None
-                # Said before it is done: what dies in between is said twice, and never done in silence.
-                [said] = await self._events.append(tenant, [beyond.as_event()])
-                await asyncio.to_thread(
-                    self.checkpoints.set_aside, tenant, name, beyond.kept, seal in beyond.lost, str(said.id)
-                )
-            self._refused.discard((tenant, name))
-            found.append(beyond)
+            # Twice where a backup has one that was signed while it was made.
+            while (beyond := await self._adopted(tenant, name)) is not None:
+                found += [beyond] if beyond.lost else []
         for name in [one.legal_entity for one in found if one.ends_at] + ([MAIN] if found else []):
             await self.checkpoint(tenant, name)
         return found
+
+    async def _adopted(self, tenant: UUID, name: str) -> SignedBeyond | None:
+        async with self.checkpoints.alone(tenant, name), self._reader.transaction(tenant) as connection:
+            await connection.execute(TAKE_TURN, (str(tenant), name))
+            seal, beyond = await self._beyond(connection, tenant, name)
+            if beyond is None:
+                return None
+            if beyond.lost:
+                assert self._events is not None
+                # Said before it is done: what dies in between is said twice, and never done in silence.
+                [said] = await self._events.append(tenant, [beyond.as_event()])
+                aside = (beyond.kept, seal in beyond.lost, str(said.id))
+                await asyncio.to_thread(self.checkpoints.set_aside, tenant, name, *aside)
+            for number, one in enumerate(beyond.instead, beyond.kept + 1):
+                await asyncio.to_thread(self.checkpoints.add, tenant, name, one, number)
+            await asyncio.to_thread(self._restored.drop, tenant, name)
+        self._refused.discard((tenant, name))
+        return beyond
 
     async def signed_beyond(self, tenant: UUID, legal_entity: str) -> SignedBeyond | None:
         """What was signed of a log and does not fit it; refused where nobody can have brought it back."""
@@ -143,11 +154,12 @@ class Integrity:
         try:
             kept = await asyncio.to_thread(self.checkpoints.list, tenant, legal_entity)
             seal = (await asyncio.to_thread(self.checkpoints.newest, tenant, legal_entity)).seal
+            restored = await asyncio.to_thread(self._restored.list, tenant, legal_entity)
         except ValueError as failure:
             raise CheckpointRefused(
                 f"The checkpoints of {legal_entity} cannot be read ({failure}): run verify.", legal_entity=legal_entity
             ) from None
-        return seal, await signed_beyond(connection, tenant, legal_entity, kept, seal)
+        return seal, await signed_beyond(connection, tenant, legal_entity, kept, seal, restored)
 
     async def receipt(self, tenant: UUID, event_id: str, legal_entity: str | None = None) -> Receipt:
         """Prove that one event is in the log."""

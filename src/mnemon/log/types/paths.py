@@ -1,7 +1,7 @@
 """Paths into JSON: `$.customer.email`, `lines[*].name`, `customer.email`."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -11,7 +11,6 @@ _PATH = re.compile(r"(?:\$\.)?[^.\[\]$*\s]+(?:\[\*\])?(?:\.[^.\[\]$*\s]+(?:\[\*\
 EACH = "[*]"
 
 _Step = str
-_Change = Callable[[Any], Any]
 
 
 @lru_cache(maxsize=4096)
