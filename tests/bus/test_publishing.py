@@ -14,6 +14,7 @@ from prometheus_client import generate_latest
 
 from mnemon import beside
 from mnemon.bus.carrier import BusUnavailable, EnvelopeRefused
+from mnemon.bus.envelope import outward
 from mnemon.bus.publishing import BusPublisher, subscription_of
 from mnemon.bus.receiving import accept_envelope, receive_for_ever
 from mnemon.db.database import Database
@@ -24,7 +25,7 @@ from mnemon.log.store import EventLog
 from mnemon.log.subscribe import dispatch
 from mnemon.log.subscribe.lag import LagOfAll
 from mnemon.log.subscribe.ready import look
-from mnemon.log.types.event_type import EventType
+from mnemon.log.types.event_type import EventType, PersonalField
 from mnemon.settings import Settings
 from mnemon.tasks import end
 from mnemon.telemetry import REGISTRY
@@ -40,6 +41,17 @@ TYPE = EventType(
     type="order.placed",
     description="An order.",
     data_schema={"type": "object", "required": ["number"], "properties": {"number": {"type": "integer"}}},
+    bound_to_periods=False,
+)
+
+JOINED = EventType(
+    type="customer.joined",
+    description="A customer.",
+    data_schema={
+        "type": "object",
+        "properties": {"number": {"type": "integer"}, "customer": {"type": "string"}, "name": {"type": "string"}},
+    },
+    personal_fields=(PersonalField("name", "name", subject_path="customer"),),
     bound_to_periods=False,
 )
 
@@ -206,6 +218,31 @@ async def test_an_envelope_from_a_queue_is_taken_once(events: EventLog, tenant: 
     [_, found[0]] = [one for one in (await events.read_page(tenant, limit=100)).events if one.type == TYPE.type]
     echo = {"event_id": found[0].id, "routing_key": TYPE.type, "data": {"number": 9}}
     assert await accept_envelope(events, tenant, orjson.dumps(echo)) == "known", "what was sent from here comes back"
+    for other in (
+        {"data": {"number": 10}},
+        {"routing_key": "order.lost"},
+        {"routing_key": None, "event_type": "Other"},
+    ):
+        with pytest.raises(EnvelopeRefused, match="other content"):
+            await accept_envelope(events, tenant, orjson.dumps(echo | other))
+
+
+@pytest.mark.parametrize("personal", [False, True])
+async def test_what_was_sent_from_here_is_known_when_it_comes_back(
+    events: EventLog, tenant: UUID, personal: bool
+) -> None:
+    """Whether or not its personal fields left."""
+    await events.register_type(tenant, JOINED, TESTER)
+    data = {"number": 2, "customer": "c-1", "name": "Ada"}
+    await events.append(tenant, [NewEvent(type=JOINED.type, data=data, actor=TESTER)])
+    found = (await events.read_page(tenant, limit=100)).events
+    assert JOINED.type in {event.type for event in found}
+    for event in found:
+        declaration = (await events.registry.find(tenant, event.type, event.data_version)).declaration
+        envelope = outward(event, declaration, personal=personal)
+        assert await accept_envelope(events, tenant, orjson.dumps(envelope)) == "known"
+        with pytest.raises(EnvelopeRefused, match="other content"):
+            await accept_envelope(events, tenant, orjson.dumps(envelope | {"data": {"number": "other"}}))
 
 
 @pytest.mark.parametrize("event_id", ["01HZZZZZZZZZZZZZZZZZZZZZZZ", "660e8400-e29b-41d4-a716-446655440000"])

@@ -1,6 +1,7 @@
 """Envelopes of others, from a queue into the log: once each, however often they come."""
 
 import asyncio
+from collections.abc import Mapping
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -9,12 +10,13 @@ import psycopg
 from pydantic import AwareDatetime, BaseModel, Field, ValidationError
 
 from mnemon.bus.carrier import BusCarrier, BusUnavailable, EnvelopeRefused
-from mnemon.bus.envelope import name_of_type
+from mnemon.bus.envelope import name_of_type, personal_paths, without_owner
 from mnemon.errors import Conflict, MnemonError, NotFound
 from mnemon.ids import is_ulid, ulid_of
 from mnemon.log.append.incoming import IncomingEntity, Name
 from mnemon.log.events import Actor, EntityReference, Event, NewEvent, Source
 from mnemon.log.store import EventLog
+from mnemon.log.types.paths import without
 from mnemon.problems import plain_problem
 from mnemon.telemetry import counter, logger
 
@@ -85,15 +87,13 @@ async def accept_envelope(events: EventLog, tenant: UUID, body: bytes, most_byte
         )
     envelope = InboundEnvelope.read(body)
     known = await _event_of(events, tenant, envelope)
-    if known is not None and known.actor_id != BUS.id:
-        return "known"
     try:
+        if known is not None:
+            await _refuse_other_content(events, known, envelope)
+            return "known"
         routing_key = envelope.routing_key or await _type_named(events, tenant, envelope.event_type)
         # Nobody outside can make the log say that Mnemon did something.
         events.registry.refuse_built_in([routing_key])
-        if known is not None:
-            await _refuse_other_content(events, known, routing_key, envelope)
-            return "known"
         [appended] = await events.append(tenant, [envelope.as_new_event(routing_key)])
     except EnvelopeRefused:
         raise
@@ -125,11 +125,20 @@ async def _type_named(events: EventLog, tenant: UUID, name: str | None) -> str:
     return found.pop()
 
 
-async def _refuse_other_content(events: EventLog, known: Event, routing_key: str, envelope: InboundEnvelope) -> None:
-    """As far as it can be compared: personal fields may be forgotten since, and archived data is elsewhere."""
+async def _refuse_other_content(events: EventLog, known: Event, envelope: InboundEnvelope) -> None:
+    """As far as it can be compared: personal fields may be forgotten since, or stayed here when the event was sent, and
+    archived data is elsewhere."""
     declaration = (await events.registry.find(known.tenant_id, known.type, known.schema_version)).declaration
-    is_comparable = known.payload_text is not None and not declaration.personal_fields
-    if known.type != routing_key or (is_comparable and known.payload["data"] != envelope.data):
+    hidden = personal_paths(declaration)
+
+    def shown(data: Mapping[str, Any]) -> Mapping[str, Any]:
+        return without_owner(known.type, without(data, hidden))
+
+    same_type = envelope.routing_key in (None, known.type) and envelope.event_type in (None, name_of_type(known.type))
+    # As it was recorded, and as it is sent today: its type may have a newer version.
+    recorded = [known.payload["data"], known.data] if known.payload_text is not None else []
+    same_data = not recorded or shown(envelope.data) in [shown(one) for one in recorded]
+    if not (same_type and same_data):
         raise Conflict(f"{envelope.event_id} came before with other content.", event_id=envelope.event_id)
 
 
