@@ -23,7 +23,12 @@ MEGABYTE = 1 << 20
 PROBE = bytes(65_536)
 # Requests are answered without these: their silence takes no server out of service.
 NOT_NEEDED = frozenset({"queue", "embedder", "integrity"})
-SUMMARY = "SELECT tenants, changed, findings, oldest, now() AS now FROM mnemon.verification_summary()"
+SUMMARY = """
+SELECT tenants, changed, findings, oldest, mnemon.never_verified_since() AS waiting_since, now() AS now
+  FROM mnemon.verification_summary()
+"""
+OLD = "intact, but only verified since {since:%Y-%m-%d %H:%M}, and it should be oftener"
+NEVER = "a tenant that is there since {since:%Y-%m-%d %H:%M} was never verified"
 # So long may a verification take that its schedule has begun.
 LONGEST_VERIFICATION = timedelta(hours=6)
 
@@ -68,15 +73,15 @@ async def check_integrity(database: Database, schedules: Sequence[Schedule] = ()
     async with database.session() as session:
         row = await (await session.execute(SUMMARY)).fetchone()
     assert row is not None
-    if not row["tenants"]:
-        return PartState(True, "not verified yet", needed=False)
-    since = f"verified since {row['oldest']:%Y-%m-%d %H:%M} UTC"
     if row["findings"]:
-        return PartState(False, f"{row['findings']} findings, {since}: run `mnemon verify`", needed=False)
-    if any(_is_late(one, row["oldest"], row["now"]) for one in schedules):
-        detail = f"intact, but only {since}, and it should be oftener: look at the jobs `integrity.verify`"
+        detail = f"{row['findings']} findings, verified since {row['oldest']:%Y-%m-%d %H:%M} UTC: run `mnemon verify`"
         return PartState(False, detail, needed=False)
-    return PartState(True, f"intact, {since}", needed=False)
+    for what, since in ((OLD, row["oldest"]), (NEVER, row["waiting_since"])):
+        if since is not None and any(_is_late(one, since, row["now"]) for one in schedules):
+            told = f"{what.format(since=since)} (UTC): look at the jobs `integrity.verify`"
+            return PartState(False, told, needed=False)
+    detail = f"intact, verified since {row['oldest']:%Y-%m-%d %H:%M} UTC" if row["tenants"] else "not verified yet"
+    return PartState(True, detail, needed=False)
 
 
 def _is_late(schedule: Schedule, last: datetime, now: datetime) -> bool:

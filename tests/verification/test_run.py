@@ -1,6 +1,10 @@
 """A verification of everything: what it records, what the next one need not do again, and who is told."""
 
+from typing import Any
+
 import httpx
+import psycopg
+import pytest
 from httpx import ASGITransport
 
 from mnemon.identity.roles import Role
@@ -8,13 +12,16 @@ from mnemon.identity.tenants import add_tenant
 from mnemon.identity.users import add_user
 from mnemon.log.read.streams import Stream
 from mnemon.readiness import check_integrity
+from mnemon.verification.content import check_content
 from mnemon.verification.events import VERIFIED
+from mnemon.verification.findings import CheckReport, VerifyTask
 from mnemon.verification.jobs import verification_schedules
 from mnemon.verification.run import FINDINGS, verify_everything
 from mnemon.web.site import create_site
 from tests.conftest import make_tenant
 
 from .conftest import Copy
+from .content_tampers import OF_LONG
 from .world import ADA, World, sent
 
 LOGIN = {"email": "eve@example.org", "password": "correct horse battery", "tenant": "main"}
@@ -68,6 +75,24 @@ async def test_ready_says_so_where_the_nights_pass_without_a_verification(copied
         assert (await check_integrity(database, [])).ok, "nobody asked for one each night"
 
 
+async def test_ready_says_so_where_there_was_never_a_verification(copied: Copy) -> None:
+    """Of any tenant, or of one beside others that are verified each night."""
+    async with copied() as world:
+        schedules, database = verification_schedules(world.mnemon.settings), world.mnemon.database
+        async with database.owner() as owner, owner.transaction():
+            await add_tenant(world.mnemon.log, owner, ADA, "other", "Other")
+        assert (await check_integrity(database, schedules)).ok, "it has only just come"
+        world.sql("UPDATE mnemon.tenants SET created_at = now() - interval '4 days' WHERE slug = 'other'")
+        late = await check_integrity(database, schedules)
+        assert not late.ok
+        assert "never verified" in late.detail
+        assert (await check_integrity(database, [])).ok, "nobody asked for one each night"
+        world.sql("DELETE FROM mnemon.verification_results")
+        assert not (await check_integrity(database, schedules)).ok
+        world.sql("UPDATE mnemon.tenants SET created_at = now()")
+        assert (await check_integrity(database, schedules)).detail == "not verified yet"
+
+
 async def test_what_is_new_is_looked_at_and_what_is_old_only_in_part(copied: Copy) -> None:
     async with copied() as world:
         await world.mnemon.log.append(world.tenant, [sent("new-1"), sent("new-2")])
@@ -95,6 +120,27 @@ async def test_a_change_to_what_is_new_is_found_by_the_next_night(copied: Copy) 
         assert changed == 1
         report = await verify_everything(world.mnemon, world.tenant, complete=False)
         assert any("The payload of event" in one.message for one in report.findings)
+
+
+async def test_a_long_file_that_is_made_anew_while_it_is_compared_is_no_finding(
+    copied: Copy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with copied() as world:
+        connection = vars(psycopg.AsyncConnection)["cursor"]
+        gone = 0
+
+        def cursor(self: Any, name: str = "", **how: Any) -> Any:
+            nonlocal gone
+            if name == "passages":
+                gone += world.sql(f"DELETE FROM mnemon.chunks WHERE {OF_LONG.replace('ordinal = 1', 'ordinal >= 0')}")
+                gone += world.sql("DELETE FROM mnemon.revision_texts WHERE octet_length(text) > 50000")
+            return connection(self, name, **how)
+
+        monkeypatch.setattr(psycopg.AsyncConnection, "cursor", cursor)
+        report = CheckReport("content")
+        await check_content(VerifyTask(world.mnemon, world.tenant), report)
+        assert gone > 10, "it was compared"
+        assert [one.message for one in report.findings if "none of its chunks" in one.message] == []
 
 
 async def test_a_tenant_that_no_event_tells_of_is_found(copied: Copy) -> None:

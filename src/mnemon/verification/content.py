@@ -61,10 +61,14 @@ SELECT DISTINCT doc_version_id FROM mnemon.chunks c WHERE tenant_id = %(tenant)s
 """
 
 
-TEXT = "SELECT text FROM mnemon.revision_texts WHERE tenant_id = %s AND doc_version_id = %s"
+# In one statement, so that nothing is purged or made anew between the text and its passages. The text is first.
 PASSAGES = """
+SELECT -1 AS start_offset, 0 AS end_offset, text FROM mnemon.revision_texts
+ WHERE tenant_id = %(tenant)s AND doc_version_id = %(revision)s
+ UNION ALL
 SELECT start_offset, end_offset, text FROM mnemon.chunks
- WHERE tenant_id = %s AND doc_version_id = %s ORDER BY start_offset, end_offset
+ WHERE tenant_id = %(tenant)s AND doc_version_id = %(revision)s
+ ORDER BY start_offset, end_offset
 """
 
 
@@ -93,17 +97,17 @@ async def _check_file(task: VerifyTask, report: CheckReport, content_hash: str, 
 
 async def _compared(task: VerifyTask, revision: UUID) -> dict[str, Any]:
     """How many passages of a long text are not what it says there, and what of it is in none."""
-    changed, left_out, upto = 0, [], 0
-    async with task.parts.database.transaction(task.tenant) as tx:
-        found = await (await tx.execute(TEXT, (task.tenant, revision))).fetchone()
-        text = found["text"] if found else ""
-        async with tx.cursor(name="passages") as cursor:
-            await cursor.execute(PASSAGES, (task.tenant, revision))
-            async for row in cursor:
-                start, end = row["start_offset"], row["end_offset"]
-                changed += text[start:end] != row["text"]
-                left_out.append(text[upto:start])
-                upto = max(upto, end)
+    changed, left_out, upto, text = 0, [], 0, ""
+    async with task.parts.database.transaction(task.tenant) as tx, tx.cursor(name="passages") as cursor:
+        await cursor.execute(PASSAGES, {"tenant": task.tenant, "revision": revision})
+        async for row in cursor:
+            start, end = row["start_offset"], row["end_offset"]
+            if start < 0:
+                text = row["text"]
+                continue
+            changed += text[start:end] != row["text"]
+            left_out.append(text[upto:start])
+            upto = max(upto, end)
     return {"changed": changed, "left_out": [*left_out, text[upto:]]}
 
 
