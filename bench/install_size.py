@@ -1,5 +1,7 @@
 """What `pip install` of the wheels puts on the disk: Mnemon, the weights, and whatever they need without extras."""
 
+import tempfile
+import zipfile
 from dataclasses import dataclass
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
@@ -9,6 +11,7 @@ from packaging.utils import canonicalize_name
 
 import mnemon
 from mnemon.models.weights import find_weights
+from mnemon.models.weights_wheel import write_wheel
 
 
 @dataclass(frozen=True)
@@ -51,8 +54,14 @@ def default_install() -> Install:
         ]
     # In the repository the package is not where it is installed, and the weights come in a wheel of their own.
     found["mnemon"] = size_below(Path(mnemon.__file__).parent)
-    found["mnemon-minilm"] = size_below(find_weights().folder)
+    found["mnemon-minilm"] = size_in_wheel()
     return Install(found)
+
+
+def size_in_wheel() -> int:
+    """Of the weights as `make build` packs them."""
+    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(write_wheel(find_weights(), Path(folder))) as wheel:
+        return sum(entry.file_size for entry in wheel.infolist())
 
 
 def size_of(package: Distribution) -> int:

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mnemon.models.adapters import AdaptedEncoder, Adapter, read_adapter, unpacked
+from mnemon.models.adapters import MARKS, WORDS, AdaptedEncoder, Adapter, read_adapter, unpacked
 from mnemon.models.failures import EmbedderUnavailable
 from mnemon.models.local import LocalEmbedder
-from mnemon.models.minilm_session import END, START
+from mnemon.models.minilm.session import END, START
 from mnemon.models.weights import find_weights
 
 PACKAGE = "mnemon.semantics.learned"
@@ -34,6 +34,13 @@ def adapter_of(scale: float) -> Adapter:
 def test_an_adapter_with_another_digest_is_refused() -> None:
     with pytest.raises(EmbedderUnavailable, match="not the one that was shipped"):
         read_adapter(PACKAGE, "reader", "0" * 64)
+
+
+def test_an_adapter_may_have_rows_of_its_own_for_tokens_that_no_text_has() -> None:
+    words = np.ones((6, 384), np.float32)
+    made = Adapter("trial", "0" * 12, {MARKS: np.full((2, 384), 5, np.float16)}).merged({WORDS: words})
+    assert made[WORDS][:, 0].tolist() == [1, 5, 5, 1, 1, 1]
+    assert words.max() == 1
 
 
 def test_the_shipped_adapter_is_small_and_has_a_part_for_each_dense_layer() -> None:

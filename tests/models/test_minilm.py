@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from mnemon.models.graph_cache import cached_graph
 from mnemon.models.local import LocalEmbedder
-from mnemon.models.minilm import rounded
-from mnemon.models.minilm_session import MOST_WINDOWS, WINDOW, MiniLM
+from mnemon.models.minilm.graph import rounded
+from mnemon.models.minilm.graph_cache import cached_graph
+from mnemon.models.minilm.session import MOST_WINDOWS, WINDOW, MiniLM
 from mnemon.models.tokens import ModelTokenizer
 from mnemon.models.weights import Tensors, find_weights
 from tests.patience import PATIENCE

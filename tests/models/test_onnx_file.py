@@ -4,7 +4,7 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from mnemon.models.onnx_file import GraphFile
+from mnemon.models.minilm.onnx_file import GraphFile
 
 
 def run(graph: GraphFile, **inputs: np.ndarray) -> list[np.ndarray]:

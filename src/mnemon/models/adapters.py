@@ -13,13 +13,16 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from mnemon.models.failures import EmbedderUnavailable
-from mnemon.models.graph_cache import adapted_graph
-from mnemon.models.minilm import Float32s
-from mnemon.models.minilm_session import session_options
+from mnemon.models.minilm.graph import Float32s
+from mnemon.models.minilm.graph_cache import adapted_graph
+from mnemon.models.minilm.session import session_options
 from mnemon.models.tokens import ModelTokenizer
 from mnemon.models.weights import Tensors, Weights, find_weights
 
 NARROW, WIDE, SCALE = ".narrow", ".wide", ".scale"
+WORDS = "embeddings.word_embeddings.weight"
+# Rows for the first tokens after the padding, which no text has: what they mean is learned.
+MARKS = "embeddings.word_embeddings.marks"
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,13 @@ class Adapter:
         return self.parts["head.weight"].astype(np.float32), self.parts["head.bias"].astype(np.float32)
 
     def merged(self, weights: Tensors) -> Tensors:
-        """The weights with the adapter's product added to each dense layer that it has."""
+        """The weights with the adapter's product added to each dense layer that it has, and its own rows of words."""
         changed = dict(weights)
+        if MARKS in self.parts:
+            marks = self.parts[MARKS].astype(np.float32)
+            words = weights[WORDS].copy()
+            words[1 : 1 + len(marks)] = marks
+            changed[WORDS] = words
         for name, wide in self.parts.items():
             if name.endswith(WIDE):
                 layer = name.removesuffix(WIDE)

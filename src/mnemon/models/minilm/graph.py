@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemon.models.onnx_file import GraphFile
+from mnemon.models.minilm.onnx_file import GraphFile
 from mnemon.models.weights import Tensors
 
 NAME = "all-MiniLM-L6-v2"
