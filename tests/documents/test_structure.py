@@ -77,6 +77,8 @@ def test_minutes_are_read_into_headings_sentences_items_and_rows() -> None:
         ("[2026-03-02 10:32] <Anna> hello there", "[2026-03-02 10:33] <Ben> yes", date(2026, 3, 2)),
         ("10:32:01 From Anna to Everyone: hello there", "10:33:07 From Ben to Everyone: yes", None),
         ("Anna (10:32): hello there", "Ben (10:33): yes", None),
+        ("**Anna** 10:32 – hello there", "**Ben** 10:33 – yes", None),
+        ("**Anna** 10:32: hello there", "**Ben** 10:33: yes", None),
         ("Anna  10:32 AM\nhello there", "Ben  10:33 AM\nyes", None),
         ("Anna [2026-03-02 10:32] hello there", "Ben [2026-03-02 10:33] yes", date(2026, 3, 2)),
     ],
@@ -86,6 +88,13 @@ def test_the_words_of_a_turn_stand_apart_from_who_says_them_and_when(line: str, 
     first, second = parts(text, "chat")
     assert (first.speaker, text[first.start : first.end], first.day) == ("Anna", "hello there", day)
     assert (second.speaker, text[second.start : second.end]) == ("Ben", "yes")
+
+
+def test_a_directorys_names_are_turned_round() -> None:
+    text = "[10:02] Clarke, Rob: any news?\n[10:05] de Vries, Anna Maria: not yet, but soon\n[10:06] Clarke, Rob: ok\n"
+    assert [(one.speaker, text[one.start : one.end]) for one in parts(text, "chat")] == [
+        ("Rob Clarke", "any news?"), ("Anna Maria de Vries", "not yet, but soon"), ("Rob Clarke", "ok"),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["Wanjiku", "Chidi Okeke", "Sigrún", "Niamh", "Yusuf", "Jürgen", "小林"])
@@ -329,3 +338,24 @@ def test_who_stands_in_brackets_beside_a_shift_wrote_its_entry() -> None:
 def test_a_log_by_the_hour_has_the_day_of_each_entry() -> None:
     text = "Log\n\n22 Sept 0800  Left Horta.\n23 Sept 1430  Jars to be relabelled by tomorrow night.\n"
     assert {part.day for part in parts(text) if "Jars" in text[part.start : part.end]} == {date(NO_YEAR, 9, 23)}
+
+
+def test_the_sign_of_a_signature_ends_a_mail_and_parts_the_mails_of_a_thread() -> None:
+    first = "From: Ada Berg\nTo: Ben Ito\nDate: Mon, 2 Mar 2026\n\nThe boat leaks.\n\n--\n\n"
+    thread = first + "From: Ben Ito\nTo: Ada Berg\nDate: Tue, 3 Mar 2026\n\nI caulk it on Friday.\n"
+    assert "I caulk it on Friday." in [thread[one.start : one.end] for one in parts(thread, "email")]
+    signed = "The boat leaks.\n\n--\nAda Berg\nFrom the yard with love\n"
+    assert [signed[one.start : one.end] for one in parts(signed, "email")] == ["The boat leaks."]
+
+
+def test_what_stands_between_equal_signs_is_a_heading() -> None:
+    text = "== Decided at the members' evening, 29 October ==\n\nThe press stays in the cellar.\n"
+    assert parts(text)[0].kind in ("heading", "lead")
+    plain = "a == b and b == c, so a == c.\n"
+    assert [one.kind for one in parts(plain)] == ["paragraph"]
+
+
+def test_the_short_form_of_a_firm_ends_no_sentence() -> None:
+    text = "Die Steuerung spielt Fa. Tramtronic am Montag auf.\n"
+    (paragraph,) = parts(text)
+    assert len(paragraph.sentences) == 1

@@ -1,5 +1,6 @@
 """Which document a person means: by its title, its file's name or the beginning of its id."""
 
+from typing import Any
 from uuid import UUID
 
 from mnemon.db.database import Connection
@@ -38,7 +39,14 @@ async def document_named(tx: Connection, reader: Reader, name: str) -> UUID:
     if not found:
         raise NotFound(f"No document is called {name!r}: `mnemon documents list` shows them.", name=name)
     if len(found) > 1:
-        shown = [f"{one['title']} ({one['doc_id']})" for one in found[:MOST_SHOWN]]
+        shown = [_shown(one) for one in found[:MOST_SHOWN]]
         more = f" and {len(found) - MOST_SHOWN} more" if len(found) > MOST_SHOWN else ""
         raise InvalidRequest(f"{name!r} may mean {len(found)} documents: {'; '.join(shown)}{more}.", name=name)
     return UUID(str(found[0]["doc_id"]))
+
+
+def _shown(one: dict[str, Any]) -> str:
+    """By its file too: documents of one title differ in that."""
+    file = one["original_filename"]
+    apart = f"{file}, {one['doc_id']}" if file and file != one["title"] else one["doc_id"]
+    return f"{one['title']} ({apart})"

@@ -7,6 +7,8 @@ import pytest
 from mnemon.documents.extraction.limits import DEFAULT_LIMITS
 from mnemon.documents.extraction.plain import extract_plain
 from mnemon.documents.ingest.content import Extraction
+from mnemon.documents.structure.lines import lines_of
+from mnemon.documents.structure.plain_blocks import plain_blocks
 
 MINUTES = """Board meeting
 =============
@@ -134,3 +136,24 @@ def test_text_in_any_encoding_is_read_from_a_few_words(encoding, words) -> None:
 def test_line_ends_and_invisible_characters_are_made_plain() -> None:
     assert read("a\r\nb\rc\u2028d\x00e\u00adf\u200bg\u202eh 10\u00a0km").text == "a\nb\nc\ndefgh 10 km"
     assert read("Zoe\u0301 and ﬁ and \u200d").text == "Zoé and ﬁ and \u200d"
+
+
+STATUTE = """Satzung des Seglerheim e. V.
+
+§ 1 Name
+Der Verein heißt Seglerheim e. V. und hat seinen Sitz in Flensburg.
+
+§ 2 Beitrag
+
+Der Jahresbeitrag beträgt 180 Euro; für Jugendliche gilt nach
+§ 3 Absatz 2 der Ordnung
+ein Beitrag von 60 Euro.
+"""
+
+
+def test_a_line_with_a_paragraph_sign_heads_what_stands_below_it() -> None:
+    blocks = [(one.kind, STATUTE[one.start : one.end]) for one in plain_blocks(lines_of(STATUTE))]
+    headings = [text for kind, text in blocks if kind == "heading"]
+    assert headings[-2:] == ["§ 1 Name", "§ 2 Beitrag"]
+    assert ("paragraph", "Der Verein heißt Seglerheim e. V. und hat seinen Sitz in Flensburg.") in blocks
+    assert blocks[-1][1].endswith("§ 3 Absatz 2 der Ordnung\nein Beitrag von 60 Euro.")

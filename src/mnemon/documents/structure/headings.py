@@ -7,10 +7,11 @@ from mnemon.documents.structure.names import UPPER
 from mnemon.documents.structure.preamble import is_field
 from mnemon.documents.structure.sections import section_of
 
-_NUMBERED = re.compile(r"[ \t]*(\d{1,2}(?:\.\d{1,2}){0,4})[.)]?[ \t]+(?=[^\W\d_])")
+_NUMBERED = re.compile(r"[ \t]*(?:§[ \t]*)?(\d{1,2}(?:\.\d{1,2}){0,4})[.)]?[ \t]+(?=[^\W\d_])")
 _LABEL = re.compile(r"[ \t]*[^\W\d_]\w*(?:[ \t&/-]+\w+){0,2}:[ \t]*$")
 _GREETING = re.compile(r"\s*(?:hi|hello|hey|dear|hallo|liebe|lieber|sehr|bonjour|hola)\b", re.IGNORECASE)
-_MARKED = re.compile(r"\s{0,3}#{1,6}\s+\S|\s*(\*\*|__)[^*_]{2,60}\1:?\s*$")
+# "## Costs", "**Costs**", "== Costs ==".
+_MARKED = re.compile(r"\s{0,3}#{1,6}\s+\S|\s*(\*\*|__)[^*_]{2,60}\1:?\s*$|\s*(={2,5})\s*[^=\s][^=]{0,76}?\s*\2\s*$")
 _CAPITALISED_NUMBER = re.compile(r"\s*\d{1,2}[.)]?\s+[A-Z]")
 _NUMBERED_TITLE = re.compile(rf"\s*(?P<number>\d{{1,2}})(?:\.\d{{1,2}})*[.)]?\s+[{UPPER}]")
 _LEADING_NUMBER = re.compile(r"\s*(\d{1,2})[.)]?\s")
@@ -26,7 +27,7 @@ _LONGEST_WITH_TEXT = 40
 _MOST_LEAD_WORDS, _MOST_NUMBERED_WORDS, _MOST_BARE_WORDS, _MOST_TITLE_WORDS = 8, 6, 4, 16
 
 _TITLE_UNDERLINE = re.compile(r"[ \t]*[=\-~_*#^]{3,}[ \t]*")
-_HASHES = re.compile(r"^#{1,6}(?:\s+|$)|\s+#+$")
+_HASHES = re.compile(r"^#{1,6}(?:\s+|$)|\s+#+$|^={2,5}\s*(?=[^=\s])|(?<=[^=\s])\s*={2,5}$")
 _MARKUP = re.compile(r"[*_`~]+|\[([^\]]*)\]\([^)]*\)")
 _LONGEST_TITLE = 1_000
 
@@ -123,6 +124,9 @@ def _numbered_depth(lines: list[Line], at: int) -> int:
     line = lines[at].text
     found = _NUMBERED.match(line)
     if not found or line.rstrip()[-1] in ".,;:!?" or len(line) > 60:
+        return 0
+    # "§ 12 applies" may begin a line of running text.
+    if line.lstrip().startswith("§") and at and not lines[at - 1].blank:
         return 0
     following = after(lines, at, lambda one: one.blank)
     if following == at + 1 and len(line) > _LONGEST_WITH_TEXT:

@@ -53,11 +53,29 @@ def is_signature(line: str) -> bool:
     return SIGNATURE.match(line) is not None
 
 
-def starts_old_mail(lines: list[Line], at: int) -> bool:
-    """A rule of underscores begins older mail where a sender stands below it; in any other text it is just a rule."""
+def starts_old_mail(lines: list[Line], at: int, thread: bool = False) -> bool:
+    """A rule of underscores begins older mail where a sender stands below it; in any other text it is just a rule, and
+    in a thread the next mail's."""
     if ORIGINAL.match(lines[at].text):
         return True
-    return bool(RULE.match(lines[at].text)) and at + 1 < len(lines) and bool(OUTLOOK.match(lines[at + 1].text))
+    ruled = not thread and RULE.match(lines[at].text) is not None
+    return ruled and at + 1 < len(lines) and OUTLOOK.match(lines[at + 1].text) is not None
+
+
+def is_thread(lines: Sequence[Line]) -> bool:
+    """Mails one below the other, each with its own head, the first one at the top."""
+    at = next((number for number, line in enumerate(lines) if not line.blank), None)
+    return at is not None and at + 1 < len(lines) and _has_mail_head(lines, at)
+
+
+def opens_next_mail(lines: Sequence[Line], at: int) -> bool:
+    """Whether the line, a rule or the sign of a signature, is followed by the head of another mail at once."""
+    below = next((number for number in range(at + 1, len(lines)) if not lines[number].blank), None)
+    return below is not None and below + 1 < len(lines) and _has_mail_head(lines, below)
+
+
+def _has_mail_head(lines: Sequence[Line], at: int) -> bool:
+    return OUTLOOK.match(lines[at].text) is not None and OUTLOOK_NEXT.match(lines[at + 1].text) is not None
 
 
 def mail_blocks(lines: list[Line], sender: str | None) -> Iterator[Block]:
@@ -122,7 +140,7 @@ def quoted_depth(line: str) -> tuple[int, str]:
 
 def _is_outlook_header(lines: list[Line], at: int) -> bool:
     """`From:` and another header, after a blank line or a drawn one."""
-    if not OUTLOOK.match(lines[at].text) or at + 1 == len(lines) or not OUTLOOK_NEXT.match(lines[at + 1].text):
+    if at + 1 == len(lines) or not _has_mail_head(lines, at):
         return False
     return at == 0 or not lines[at - 1].text.strip(" \t_-=*>")
 

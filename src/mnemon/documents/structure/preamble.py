@@ -59,6 +59,12 @@ _LONGEST_LINE = 2_000
 # A date further down, or in a sentence, is about something else.
 _HEAD_LINES, _LONGEST_CAPTION = 3, 160
 _ENDS_A_SENTENCE = re.compile(r"[.!?][\"'”’)]*$")
+# "The open day is on 24 April 2027", as slides and chats say it: a sentence all the same.
+_TELLS_A_DAY = re.compile(
+    r"\b(?:is|are|was|were|will|takes? place|begins?|starts?|ends?|opens?|closes?|ist|sind|war|wird|werden|findet"
+    r"|finden|beginnt|beginnen|endet|läuft)\b.*\b(?:on|by|from|until|till|for|am|bis|ab|vom|zum)\b\W+(?:\w+\W+)?\d",
+    re.IGNORECASE,
+)
 _TOLD = re.compile(r"(?:^\W*(?:held|made|signed|recorded) on |, dated )(?P<when>[^,;]{6,40})", re.IGNORECASE)
 _TOLD_LINES = 6
 
@@ -111,8 +117,12 @@ def _is_one_of(key: str, names: tuple[str, ...]) -> bool:
 def caption_day(lines: list[str]) -> date | None:
     """The first whole date in the first lines, as headings and captions have it."""
     head = [line.strip() for line in lines if line.strip()][:_HEAD_LINES]
-    captions = (line for line in head if len(line) <= _LONGEST_CAPTION and not _ENDS_A_SENTENCE.search(line))
+    captions = (line for line in head if len(line) <= _LONGEST_CAPTION and not _is_sentence(line))
     return next((found for line in captions if (found := whole_day(line))), None)
+
+
+def _is_sentence(line: str) -> bool:
+    return bool(_ENDS_A_SENTENCE.search(line) or _TELLS_A_DAY.search(line))
 
 
 def _told_day(lines: list[str]) -> date | None:

@@ -10,7 +10,14 @@ from mnemon.documents.structure.day_marks import day_marks, with_days
 from mnemon.documents.structure.entries import EntryHead, entry_heads
 from mnemon.documents.structure.headings import is_lead, is_title
 from mnemon.documents.structure.lines import FENCE, RULE, UNDERLINE, Line, is_wrapped, item_mark, lines_of, widths_of
-from mnemon.documents.structure.mail import is_attribution, is_sign_off, is_signature, starts_old_mail
+from mnemon.documents.structure.mail import (
+    is_attribution,
+    is_sign_off,
+    is_signature,
+    is_thread,
+    opens_next_mail,
+    starts_old_mail,
+)
 from mnemon.documents.structure.name_heads import name_heads
 from mnemon.documents.structure.notices import Notice, notices_in
 from mnemon.documents.structure.plain_blocks import plain_blocks
@@ -100,6 +107,7 @@ class _Reader:
         self.table: Table | None = None
         self.open: StructurePart | None = None
         self.begun = False
+        self.thread = hints.kind == "email" and is_thread(lines)
         # Nothing but items has come since the last heading.
         self.announced = False
 
@@ -123,8 +131,10 @@ class _Reader:
             elif in_code or (block and block.kind in ("code", "header")):
                 yield from self._close()
             elif self.hints.kind == "email" and is_signature(line.text):
-                break
-            elif starts_old_mail(self.lines, number):
+                yield from self._close()
+                if not (self.thread and opens_next_mail(self.lines, number)):
+                    return
+            elif starts_old_mail(self.lines, number, self.thread):
                 yield from self._close()
                 yield from self._old_mail(line.start)
                 return

@@ -32,8 +32,8 @@ def _words(listed: str) -> frozenset[str]:
 # Never the end of a sentence: a name or a number follows.
 TITLES = _words(
     "mr mrs ms mx dr prof hon rev fr sr sra srta mme mlle st gen col capt lt sgt cmdr gov sen rep pres supt "
-    "messrs hr hrn fr frau vllt wg bzgl gem str geb "
-    "dipl ing mag bspw bzw ca vgl ggf evtl inkl exkl sog usf vs cf viz approx esp resp incl excl "
+    "messrs hr hrn fr frau fa vllt wg bzgl gem str geb "
+    "dipl ing eng mag bspw bzw ca vgl ggf evtl inkl exkl sog usf vs cf viz approx esp resp incl excl "
     "e.g i.e eg ie z.b d.h u.a s.o s.u i.d.r z.t p.ex par.ex"
 )
 # Not the end of one if a number follows.

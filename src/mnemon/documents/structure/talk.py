@@ -20,6 +20,11 @@ _NAME = (
     r"(?: \([^()\n]{1,30}\))?)\*{0,2}"
 )
 _WHOLE_NAME = rf"(?P<name>[{UPPER}][\w.’'-]*(?: [{UPPER}][\w.’'-]*){{0,3}})"
+# As directories of firms have it.
+_LAST_FIRST = (
+    rf"(?P<name>(?:(?:de|van|von|der|den|da|di|la|zu) )*[{UPPER}][\w’'-]+(?: [{UPPER}][\w’'-]+)?"
+    rf", [{UPPER}][\w.’'-]*(?: [{UPPER}][\w.’'-]*)?)"
+)
 _NICK = r"[@+%&~]?(?P<name>[\w\[\]\\^{}|`.-]{1,40})"
 _CLOCK = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:[.,]\d{1,3})?(?: ?[AaPp]\.?[Mm]\.?|Z|[+-]\d{2}:?\d{2})?"
 _MONTH = r"(?:Jan|Jän|Feb|Mar|Mär|Apr|May|Mai|Jun|Jul|Aug|Sep|Oct|Okt|Nov|Dec|Dez)[a-zä]*\.?"
@@ -43,6 +48,10 @@ _SURE = tuple(
         rf"\s*\[?{_WHEN}\]?\s+<{_NICK}>\s+",
         # 10:32 Anna: hello, [02/03/2026, 10:32:15] Anna: hello, 02/03/2026, 10:32 - Anna: hello
         rf"\s*[\[(]?{_WHEN}[\])]?(?: ?[-–—|])?\s+{_NAME}:(?:\s+|$)",
+        # **Anna Berg** 10:32 – hello, **Anna Berg (graphics)** 10:32: hello
+        rf"\s*\*\*(?P<name>[^\W\d_][^*:\n]{{0,50}})\*\*,? +{_WHEN}(?: ?[-–—|] |: )(?=\S)",
+        # [10:32] Berg, Anna: hello
+        rf"\s*\[{_WHEN}\]\s+{_LAST_FIRST}:(?:\s+|$)",
         # Anna (10:32): hello
         rf"\s*{_NAME}\s+[\[(]{_WHEN}[\])]\s*:(?:\s+|$)",
         # Anna Berg  10:32 AM, Anna Berg [today, 10:32], on a line of its own
@@ -135,7 +144,9 @@ def turn_on(line: str) -> SpeakerTurn | None:
 
 
 def _speaker(name: str) -> str:
-    """ "Comment by Luka", "Luka Horvat commented on": the name alone."""
+    """ "Comment by Luka", "Luka Horvat commented on", "Horvat, Luka": the name alone."""
+    last, _, first = name.strip().partition(", ")
+    name = f"{first} {last}" if first else name
     return _AROUND_NAME.sub("", name.strip()).strip() or name.strip()
 
 
