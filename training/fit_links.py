@@ -23,7 +23,8 @@ from fit_reader import load_logits  # noqa: E402
 from score_held_out import held_out_reader  # noqa: E402
 
 from mnemon.semantics.learned.engine import LearnedExtractor  # noqa: E402
-from mnemon.semantics.link.likely import candidates_for  # noqa: E402
+from mnemon.semantics.link.likely import LIMITS as TOLD_FROM  # noqa: E402
+from mnemon.semantics.link.likely import candidates_for, is_doubted  # noqa: E402
 from mnemon.semantics.link.pairs import FEATURES, PairContext, weighable  # noqa: E402
 from mnemon.semantics.link.placed import LINK_KINDS, EventLinkKind, Placed, told_at  # noqa: E402
 from mnemon.semantics.link.prospects import in_time  # noqa: E402
@@ -133,6 +134,23 @@ def chosen(scores: np.ndarray, some: Choices, least: float, kind: EventLinkKind)
     return kept
 
 
+def told(scores: np.ndarray, some: Choices, kind: EventLinkKind) -> list[int]:
+    """Those that the product tells as facts: what it only asks about takes its place among them, too."""
+    sure, asked = TOLD_FROM[kind]
+    kept, used = [], set()
+    for place in np.argsort(-scores, kind="stable"):
+        later, earlier = some.pairs[place]
+        ends = ("later", later.event.event_id), ("earlier", earlier.event.event_id)
+        if scores[place] < asked:
+            break
+        if ends[0] in used or (kind != "depends_on" and ends[1] in used):
+            continue
+        used.update(ends)
+        if scores[place] >= sure and not is_doubted(kind, later, earlier):
+            kept.append(int(place))
+    return kept
+
+
 def main() -> int:
     documents = [each for each in load_documents(folder=CORPUS) if each.split in ("train", "tune")]
     placed, names = placed_findings(documents)
@@ -151,6 +169,12 @@ def main() -> int:
             hits = int(some.right[kept].sum())
             f1 = 2 * hits / (len(known) + some.wanted)
             print(f"  from {least:.2f}: {hits} right of {len(known)} between labelled events, F1 {f1:.3f}")
+        kept = told(scores, some, kind)
+        known = [place for place in kept if all(one.event.event_id in names for one in some.pairs[place])]
+        hits = int(some.right[kept].sum())
+        print(
+            f"  told as facts from {TOLD_FROM[kind][0]}: {hits} right of {len(kept)}, {len(known)} of labelled events"
+        )
         weights = fit(some.rows, some.which, some.right)
         table[kind] = {name: round(float(value), 4) for name, value in zip(FEATURES, weights, strict=True)}
     about = "Weights of what ties a later event to an earlier one, made by training/fit_links.py."

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnemon.semantics.link.doubts import lettered_apart, only_verb
+from mnemon.semantics.link.doubts import lettered_apart, only_meant, only_verb, turns_nothing_round
 from mnemon.semantics.semantic_event import Category
 
 from .test_pairs import said
@@ -33,3 +33,28 @@ def test_another_letter_is_another_thing(earlier: str, later: str, apart: bool) 
 def test_the_verb_alone_ties_nothing(promise: str, report: str, only: bool) -> None:
     first = said("p", Category.COMMITMENT, promise, 1, "a", "Abena Asante")
     assert only_verb(said("r", Category.EXECUTION, report, 4, "a", "Abena Asante"), first) is only
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "only"),
+    [
+        ("Jonas does not agree but will not block it", "We agreed to send texts only for cancellations", True),
+        ("We agreed to send texts for bookings", "We agreed to send no texts any more", False),
+    ],
+)
+def test_that_both_agree_ties_nothing(earlier: str, later: str, only: bool) -> None:
+    first = said("d", Category.DECISION, earlier, 1, "a")
+    assert only_meant(said("e", Category.DECISION, later, 5, "b"), first) is only
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "silent"),
+    [
+        ("Jonas does not agree but will not block it", "Prices rise by 4 percent from June", True),
+        ("Jonas does not agree but will not block it", "Forget that, we wait", False),
+        ("The fair is on 4 May", "The fair: 11 May", False),
+    ],
+)
+def test_what_names_nothing_and_turns_nothing_round_replaces_nothing(earlier: str, later: str, silent: bool) -> None:
+    first = said("d", Category.DECISION, earlier, 1, "a")
+    assert turns_nothing_round(said("e", Category.CHANGE, later, 1, "a"), first) is silent

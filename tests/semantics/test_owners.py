@@ -57,6 +57,38 @@ def test_owner_and_due_day(text: str, quote: str | None, owner: str, due: str | 
 
 
 @pytest.mark.parametrize(
+    ("text", "quote", "owner"),
+    [
+        # A thing that is done, brought or mended owes nothing.
+        ("Ein neues Aggregat baut Frau Kowal bis Pfingsten ein.", None, "Frau Kowal"),
+        ("Den Schlüssel bringt Jakub am Montag.", None, "Jakub Nowak"),
+        ("Türsteuerung neu aufspielen, macht Fa. Tramtronic am 18.03.", None, "Tramtronic"),
+        # First letters of those who take part, as speakers and as labels.
+        ("WK: I collect the keys.\nJN: Good.\nWK: Fine.\nJN: Bye.", "I collect the keys", "Wanjiru Kamau"),
+        # The head of the text says who holds the office.
+        (
+            "Present: Mr Jakub Nowak (engineer to the board), Mrs Priya Raman (clerk)\n\n"
+            "The engineer to place the order by 31 March.",
+            "The engineer to place the order by 31 March.",
+            "Jakub Nowak",
+        ),
+        (
+            "In attendance: W. Kamau, company secretary.\n\nThe secretary shall have the contract ready by 9 April.",
+            "The secretary shall have the contract ready by 9 April.",
+            "Wanjiru Kamau",
+        ),
+    ],
+)  # fmt: skip
+def test_things_own_nothing_and_letters_and_offices_are_people(text: str, quote: str | None, owner: str) -> None:
+    assert owed(f"{text}\n", quote or text)[0] == {owner}
+
+
+@pytest.mark.parametrize("name", ["the fifth", "fifth", "30th", "end", "thirtieth", "12"])
+def test_a_number_or_an_end_owns_nothing(name: str) -> None:
+    assert not may_own(name.removeprefix("the "))
+
+
+@pytest.mark.parametrize(
     "text", ["I will send the list by Friday.", "Ich schicke die Liste.", "You will have it by Friday."]
 )
 def test_a_pronoun_is_nobodys_name(text: str) -> None:

@@ -7,7 +7,8 @@ import numpy as np
 
 from mnemon.semantics.link.cue_words import REVERSES
 from mnemon.semantics.link.days import days_named
-from mnemon.semantics.link.pairs import as_written, nothing_in_common
+from mnemon.semantics.link.doubts import nothing_in_common
+from mnemon.semantics.link.pairs import as_written
 from mnemon.semantics.link.placed import EventLink, Placed, told_at
 from mnemon.semantics.link.supersession import link_events
 from mnemon.semantics.semantic_event import Category, Evidence, InvolvedActor, SemanticEvent, Subject

@@ -59,6 +59,21 @@ async def test_an_uploaded_document_is_searched_for_what_was_decided(
     assert whole["extraction_run_id"].startswith("job_")
 
 
+async def test_only_what_was_read_with_enough_confidence_is_found(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, added: Added, all_done: Done
+) -> None:
+    await added(MINUTES)
+    await all_done()
+    found = (await event_search(mnemon.database, tenant, reader, EventFilters()))["events"]
+    highest = max(event["confidence"] for event in found)
+
+    for least in (0.0, highest, highest + 0.001):
+        asked = await event_search(mnemon.database, tenant, reader, EventFilters(confidence_min=least))
+        assert {one["event_id"] for one in asked["events"]} == {
+            one["event_id"] for one in found if one["confidence"] >= least
+        }
+
+
 async def test_an_event_is_found_by_what_it_means(
     mnemon: Mnemon, tenant: UUID, reader: Reader, added: Added, all_done: Done, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,3 +187,21 @@ async def test_a_filter_without_a_word_to_find_finds_nothing_and_an_empty_one_as
     page = await event_search(mnemon.database, tenant, reader, EventFilters(**asked))  # type: ignore[arg-type]
     assert page["total"] == found
     assert page["filters_applied"] == {name: value for name, value in asked.items() if value.strip()}
+
+
+async def test_a_decision_that_has_the_words_stands_before_what_says_them_better(
+    mnemon: Mnemon, tenant: UUID, reader: Reader, added: Added, all_done: Done, monkeypatch: pytest.MonkeyPatch,
+    open_folder: Path,
+) -> None:  # fmt: skip
+    """Its heading says what it is about; a risk and a promise say it themselves, and are near in meaning."""
+    embedder = LocalEmbedder(open_folder / "models-home")
+    monkeypatch.setitem(vars(mnemon), "embedder", embedder)
+    await added(
+        "# Practice meeting\n\nDate: 2026-10-05\n\n## X-ray\nRisk: the x-ray machine fails about once a week.\n"
+        "Priti will show the new x-ray machine on 24 April 2027.\n\nDecision: we buy the machine of Rontech.\n"
+    )
+    await all_done()
+    asked = EventFilters(query="What did we decide about the x-ray machine?")
+    found = await event_search(mnemon.database, tenant, reader, asked, embedder=embedder)
+    assert found["events"][0]["category"] == "Decision", found["events"]
+    assert len(found["events"]) > 1

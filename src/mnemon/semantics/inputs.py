@@ -63,6 +63,7 @@ class EventFilters(Input):
     due_before: Maybe[Day] = Field(None, description="Commitments due before this day.")
     due_from: Maybe[Day] = Field(None, description="Commitments due on this day or later.")
     due_to: Maybe[Day] = Field(None, description="Commitments due on this day or earlier.")
+    confidence_min: Maybe[float] = Field(None, ge=0, le=1, description="Read with at least this confidence, 0 to 1.")
     as_of: Maybe[LastMoment] = Field(
         None,
         title="As things stood on",

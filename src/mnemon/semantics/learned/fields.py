@@ -7,6 +7,7 @@ from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.extract.verify import evidence_at
 from mnemon.semantics.learned.due_days import due_day
 from mnemon.semantics.learned.gloss import is_german
+from mnemon.semantics.learned.owner_mentions import OwnerMention, mentions_in
 from mnemon.semantics.learned.owner_signs import may_own
 from mnemon.semantics.learned.owners import OwnerSearch, owners_of
 from mnemon.semantics.learned.proposals import Proposal
@@ -94,11 +95,14 @@ def _actors_in_german(
 ) -> tuple[InvolvedActor, ...]:
     """Every noun has a capital there: people are those who are known, and those who are addressed as such."""
     people, given = revision.people, _given(revision)
+    said = f"{unit.cells.get('owner', '')} {clause}"
     named = [
         match[0] if match["title"] else people.full_name(match["name"])
-        for match in _GERMAN_NAME.finditer(f"{unit.cells.get('owner', '')} {clause}")
+        for match in _GERMAN_NAME.finditer(said)
         if match["title"] or given >= set(match["name"].split())
     ]
+    # Whom nobody introduced: two words that no list knows, or a firm.
+    named += [one.name for one in mentions_in(revision, said, True) if _is_name(one) and one.name not in named]
     if not named and kind != "request" and (unit.speaker or _SPEAKS.search(clause)):
         speaker = unit.speaker or revision.author
         named = [people.full_name(speaker)] if speaker else []
@@ -107,6 +111,10 @@ def _actors_in_german(
         InvolvedActor(name, "owner" if owns and place == 0 else "contributor")
         for place, name in enumerate(dict.fromkeys(named))
     )
+
+
+def _is_name(one: OwnerMention) -> bool:
+    return one.kind == "firm" or (one.kind == "named" and " " in one.name)
 
 
 def _given(revision: Revision) -> set[str]:

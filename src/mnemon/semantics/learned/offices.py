@@ -9,7 +9,7 @@ _FEMALE = re.compile(r"(?:erin|innen|ung|er|in)$")
 _LEAST = 4
 # Of a body everybody is a member: "Vorstand: Ada Berg" makes nobody the board.
 _BODY = re.compile(
-    r"(?:.*(?:board|committee|council|team|staff|crew|members?|vorstand|ausschuss|beirat|verein|rat|kreis|mitglied\w*))\Z",
+    r"(?:.*(?:board|committee|council|team|staff|crew|members?|administration|vorstand|verwaltung|ausschuss|beirat|verein|rat|kreis|mitglied\w*))\Z",
     re.IGNORECASE,
 )
 _NOW = r"(?:(?:now|again|from now on|ab sofort|nun|jetzt|weiterhin|wieder)\s+)?"
@@ -31,10 +31,10 @@ def office_holder(text: str, office: str, people: tuple[str, ...]) -> str | None
     called = rf"(?<![\w-])(?i:{re.escape(stem)})[^\W\d_]{{0,5}}"
     if not re.search(called, text):
         return None
-    known = [name for name in people if " " in name]
+    known = _without_title(people)
     for told in (
-        {name for name in known if _became(text, called, re.escape(name))},
-        {name for name in known if _holds(text[:_HEAD], called, re.escape(name))},
+        {name for name in known if _became(text, called, _written(name))},
+        {name for name in known if _holds(text[:_HEAD], called, _written(name))},
     ):
         if told:
             return told.pop() if len(told) == 1 else None
@@ -42,10 +42,27 @@ def office_holder(text: str, office: str, people: tuple[str, ...]) -> str | None
     return office_holder(text, office.rpartition(" ")[2], people) if " " in office else None
 
 
+def _without_title(people: tuple[str, ...]) -> list[str]:
+    """ "Mrs Joan Kettle" beside "Joan Kettle" is nobody else, and neither is "J. Kettle"."""
+    full = [name for name in people if " " in name]
+    short = {f"{name[0]}. {name.partition(' ')[2]}" for name in full}
+    return [name for name in full if name not in short and not any(name.endswith(f" {other}") for other in full)]
+
+
+def _written(name: str) -> str:
+    """A pattern for the whole name, or with its first letter alone: "R. Wickramasinghe"."""
+    first, _, last = name.partition(" ")
+    return rf"(?:{re.escape(name)}|{re.escape(first[0])}\.\s?{re.escape(last)})"
+
+
 def _holds(head: str, called: str, name: str) -> bool:
     """ "Ada Berg (Chair)", "Ada Berg, Chair", "Chair: Ada Berg", "Schriftführung: Oberrätin Ada Berg"."""
     return bool(
-        re.search(rf"{name}(?:\s+\(|,\s+)(?:the\s+)?{called}\s*(?:[),;.]|$)", head, re.MULTILINE)
+        re.search(
+            rf"{name}(?:\s+\(|,\s+)(?:the\s+)?(?:[a-z]+\s+)?{called}(?:\s+(?:to|of|for)\s+the\s+\w+)?\s*(?:[),;.]|$)",
+            head,
+            re.MULTILINE,
+        )
         or re.search(rf"{called}(?:\s*:\s*(?:[^\W\d_][\w.-]+\s+)?|\s+\(?){_TITLE}{name}", head)
     )
 

@@ -20,6 +20,7 @@ _CALLED = r"(?:Frau|Fr\.|Herrn?|Hr\.|Mr\.?|Mrs\.?|Ms\.?|Mme\.?|Dr\.|Prof\.)"
 _TITLED = re.compile(rf"(?<!\w){_CALLED}\s+(?:(?:Dr\.|Prof\.)\s+)*(?P<last>{NAME})")
 _FIRM = re.compile(
     rf"\b(?:Firma|Fa\.)\s+(?P<called>[^\W\d_a-zäöüß][\w-]+(?:\s*(?:&|und)\s*{CAPITALISED})?)"
+    r"|(?P<kin>(?:[A-ZÄÖÜ][\w.-]*\s+){1,3}(?:&|und|and)\s+(?:Partner|Söhne|Sons|Töchter|Daughters?|Co\b\.?|Cie\b\.?))"
     rf"|(?P<firm>(?!The\s|Die\s|Der\s|Das\s)(?:[A-ZÄÖÜ][\w&.-]*\s+){{1,3}}(?:&\s+\w+\s+)?(?=[A-Z])(?i:{'|'.join(sorted(FIRM_WORDS))}))\b(?!\s+(?:shall|will|must)\b)"
 )
 _WRITTEN = re.compile(
@@ -42,6 +43,7 @@ _GROUP = re.compile(
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
 _NOUN = re.compile(r"[A-ZÄÖÜ][\wäöüß-]{2,}")
 _SMALL_LEAST = 3
+_PIECE = re.compile(rf"\S+(?:\s+(?!{PARTICLE}\b)\S+)*")
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ def _all(revision: Revision, said: str, german: bool) -> Iterator[OwnerMention]:
         if not people.is_told(match[0]) and (party := party_called(revision.text, match[0], revision.participants)):
             yield OwnerMention(match.start(), match.end(), party, "party")
     for match in _FIRM.finditer(said):
-        yield OwnerMention(match.start(), match.end(), match["called"] or match["firm"], "firm")
+        yield OwnerMention(match.start(), match.end(), match["called"] or match["kin"] or match["firm"], "firm")
     for match in _TITLED.finditer(said):
         yield _titled(revision, match)
     for match in _WRITTEN.finditer(said):
@@ -115,6 +117,16 @@ def _parts(revision: Revision, match: re.Match[str], german: bool) -> Iterator[O
                 return
     if could_be_name(revision, match[0], german):
         yield OwnerMention(match.start(), match.end(), people.full_name(match[0]), "named")
+        return
+    # "Ab 1. April Chiamaka Obi von Jürgen Pohl": of what stands between small words the end that is a name.
+    for piece in _PIECE.finditer(match[0]):
+        parts = list(re.finditer(r"\S+", piece[0]))
+        for first in range(len(parts) - 1):
+            start = piece.start() + parts[first].start()
+            name = match[0][start : piece.end()]
+            if could_be_name(revision, name, german):
+                yield OwnerMention(match.start() + start, match.start() + piece.end(), people.full_name(name), "named")
+                break
 
 
 def _somebody(revision: Revision, start: int, end: int, called: str) -> OwnerMention:

@@ -32,6 +32,11 @@ _SHARED_ADDRESS = re.compile(
     r"|post|mitglieder|kollegium)|[\w.+-]+(?=@(?:lists?|groups?|listen?)\.))@[\w.-]+>?",
     re.IGNORECASE,
 )
+# "By the end of the fifth", "the 30th".
+_COUNTS = re.compile(
+    r"\d\S*|end|start|middle|rest|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\w+(?:ieth|teenth)",
+    re.IGNORECASE,
+)
 _SAID_OF_SOMEBODY = re.compile(
     r"(?:I|me|we|you|he|she|they|it|ich|wir|du|ihr|er|sie|es|man"
     r"|all|alle|everyone|everybody|jeder|both|beide)(?:['’]\w+)?\Z",
@@ -67,8 +72,8 @@ def owner_signs(search: OwnerSearch) -> dict[str, frozenset[str]]:
 
 
 def may_own(name: str) -> bool:
-    """A pronoun is nobody's name, and neither is "open", or the address of a list."""
-    if not name.strip() or _OPEN.fullmatch(name) or _SHARED_ADDRESS.fullmatch(name):
+    """A pronoun is nobody's name, and neither is "open", "the fifth", or the address of a list."""
+    if not name.strip() or any(one.fullmatch(name) for one in (_OPEN, _SHARED_ADDRESS, _COUNTS)):
         return False
     return _SAID_OF_SOMEBODY.match(name.split()[-1]) is None
 
@@ -108,7 +113,7 @@ def _by_place(search: OwnerSearch) -> Iterator[tuple[str, str]]:
     for name in split_names(unit.label):
         if people.is_told(name) or could_be_name(revision, name, search.german):
             yield people.full_name(name), "label"
-        elif holder := office_holder(revision.text, name, tuple(people.told)):
+        elif holder := office_holder(revision.text, name, tuple(people.told)) or _by_letters(revision, name):
             yield holder, "label"
     for name in names_before_line(revision, unit.start, search.german):
         yield people.full_name(name), "line"
@@ -116,6 +121,12 @@ def _by_place(search: OwnerSearch) -> Iterator[tuple[str, str]]:
         yield one.name, "heading"
     if party := duties_of(revision, unit.heading):
         yield party, "duties"
+
+
+def _by_letters(revision: Revision, label: str) -> str | None:
+    """ "R: defect ticket" in somebody's notes."""
+    letters = label.replace(".", "").replace(" ", "")
+    return revision.people.by_initials(letters) if letters.isupper() and len(letters) <= 3 else None
 
 
 def _in_words(search: OwnerSearch) -> Iterator[tuple[str, str]]:

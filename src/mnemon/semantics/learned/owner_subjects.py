@@ -44,8 +44,12 @@ _NOBODY = words(
     "bis um ab an am im nach vor für zum zur mit den dem des dann danach dazu heute morgen nächste nächster nächstes"
     " diese dieser ende anfang mitte upon on by within until unless if when while during at after before since both"
     " neither it this that there which what es das dies man wer was wenn falls bitte please nach bei vor in auf i we"
-    " you he she they ich wir du ihr er sie sobald once"
+    " you he she they ich wir du ihr er sie sobald once that ein eine einen einem einer den dem kein keine keinen"
 )
+
+_JOINED = re.compile(r"\s(?:and|und)\s")
+# Right behind a command: "Schick du", "Bring mir", "Kleb sie".
+_TO_WHOM = words("du mir uns dir euch ihm ihr sie es bitte mal doch noch ihnen ihn den dem der das die")
 
 
 def subject_groups(revision: Revision, clause: str, german: bool) -> Iterator[tuple[OwnerMention, str]]:
@@ -71,6 +75,9 @@ def _called(revision: Revision, match: re.Match[str]) -> OwnerMention | None:
     noun = match[place]
     if noun.split()[0].lower() in _NOBODY or revision.people.is_told(noun) or not noun[-1].isalpha():
         return None
+    # "Chinonso and Siobhán" are two.
+    if _JOINED.search(noun) or (match.re is _GERMAN and _commands(match)):
+        return None
     # "Ready to ship", "Planned to print": the insured shall, but what has no article is no noun.
     if is_quality(noun) and not re.search(r"\w", match.string[match.start() : match.start(place)]):
         return None
@@ -78,6 +85,14 @@ def _called(revision: Revision, match: re.Match[str]) -> OwnerMention | None:
         return OwnerMention(*match.span(place), holder, kind_of(revision, holder))
     party = party_called(revision.text, noun, revision.participants)
     return OwnerMention(*match.span(place), party or noun, "party" if party else _kind_of_noun(noun))
+
+
+def _commands(match: re.Match[str]) -> bool:
+    """ "Bestell du bitte", "Kleb sie": a verb that begins the sentence, and no noun."""
+    behind = match.string[match.end("noun") :].split(maxsplit=1)
+    return match.start("noun") == len(match.string) - len(match.string.lstrip(" \"'(-–*•")) and (
+        behind[:1] != [] and behind[0].strip(",.") in _TO_WHOM
+    )
 
 
 def _kind_of_noun(noun: str) -> MentionKind:

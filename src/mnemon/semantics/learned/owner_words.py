@@ -31,6 +31,10 @@ _ARTICLE = r"(?:the\s+|de[rmn]\s+)?"
 _CALLS = "hi|hey|hello|ok|okay|dear|und|and|also|hallo|liebe[r]?|moin|yes|ja|no|thanks|danke"
 _ASKS = r"ask\w*|tell|told|remind\w*|get|got|want\w*|need\w*|bitte\w?|gebeten"
 _ADVERBS = r"(?:(?:sich|nun|jetzt|doch|noch|es|das)\s+)*"
+_INDEFINITE = (
+    r"an?|any|some|this|these|no|every|my|his|her|its|ein(?:e[nmrs]?)?|kein\w*|diese[nmrs]?|jede[nmrs]?|mein\w*|sein\w*"
+    r"|zum|zur|am|im|ins|beim|vom|den|dem|des"
+)
 _DOES = r"(?:[a-zäöüß]{2,}t|wird|soll|muss|will|kann|darf)"
 _MUST = (
     "will|shall|must|is to|are to|has to|have to|needs? to|is going|to|wird|soll|sollen|muss|müssen|hat|haben"
@@ -63,7 +67,8 @@ _BEFORE = tuple(
         ("bar", r"[|\t]\s*", False),
         ("paren", r"[(\[]\s*", False),
         ("dash", r"(?:[-=]>|→|[-–—])\s*", False),
-        ("verb", r"\b{_DOES}\s+{_ADVERBS}", False),
+        ("verb", rf"\b{_DOES}\s+{_ADVERBS}", False),
+        ("indefinite", rf"\b(?:{_INDEFINITE})\s+(?:[a-zäöüß]+\s+)?", True),
         ("article", r"\b(?:the|our|their|your|each|both|der|die|das|unsere?|Ihre?)\s+", True),
     )
 )

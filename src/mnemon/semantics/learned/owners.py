@@ -22,8 +22,8 @@ _BARE = re.compile(
     r"|there|this|that|sie|er|es|ihr|wir)(?-i:[a-zäöü])",
     re.IGNORECASE,
 )
-# Two of one label owe it together where neither is much likelier.
-_TOGETHER = 0.5
+# Two of one label, or joined by "and", owe it together where neither is much likelier.
+_TOGETHER = 0.1
 
 
 def owners_of(search: OwnerSearch) -> tuple[str, ...]:
@@ -36,9 +36,15 @@ def owners_of(search: OwnerSearch) -> tuple[str, ...]:
         return told
     scores = {name: score_of(own) for name, own in signs.items()}
     best = max(scores, key=lambda name: scores[name])
-    beside = [name for name in signs if name != best and "label" in signs[name] & signs[best]]
+    beside = [name for name in signs if name != best and _beside(signs[best], signs[name])]
     near = (name for name in beside if math.exp(scores[name] - scores[best]) >= _TOGETHER)
     return (best, *near)
+
+
+def _beside(best: frozenset[str], other: frozenset[str]) -> bool:
+    """In one label, or joined by "and" before one verb."""
+    joined = ("after:and" in best and "before:and" in other) or ("before:and" in best and "after:and" in other)
+    return "label" in best & other or (joined and "in" in best & other)
 
 
 def told_owners(search: OwnerSearch) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ _NOBODY = words(
     update version when where who why alert booth lux return pit part lock budget offer price report plan result review
     test tests stock order orders both each all everybody everyone nobody none night day early late shift yes no please
     stand-up standup sync retro kick-off kickoff minutes meeting protokoll sitzung besprechung
-    mo di mi do fr sa so kw pls express spam info archiv
+    mo di mi do fr sa so kw fa pls express spam info archiv
     aufgabe aufgaben beschluss bitte datum frage grund hinweis nachtrag ort punkt rest status stand termin thema top wer
     wann was wo weil wenn früh spät nacht alle beide jeder keiner niemand gib gebt schick schickt setzt macht"""
 )

@@ -3,19 +3,16 @@
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from mnemon.semantics.link.doubts import lettered_apart, only_verb
-from mnemon.semantics.link.kept import by_another
-from mnemon.semantics.link.pairs import (
-    PairContext,
-    likelihoods,
-    may_pair,
+from mnemon.semantics.link.doubts import (
+    lettered_apart,
     nothing_in_common,
     only_meant,
-    reason_for,
-    reports_work,
+    only_verb,
+    turns_nothing_round,
     two_promises,
-    weighable,
 )
+from mnemon.semantics.link.kept import by_another
+from mnemon.semantics.link.pairs import PairContext, likelihoods, may_pair, reason_for, reports_work, weighable
 from mnemon.semantics.link.placed import LINK_KINDS, EventLink, EventLinkKind, Placed
 from mnemon.semantics.semantic_event import FACT_CONFIDENCE
 
@@ -23,9 +20,9 @@ from mnemon.semantics.semantic_event import FACT_CONFIDENCE
 _MOST_LOOKED_AT = 400
 _MOST_WEIGHED = 40
 # From the first number on a link is told as a fact, from the second on a person is asked (training/README.md says how
-# many of those were right on documents that the weights had not seen). What depends on what is never sure.
-_LIMITS: dict[EventLinkKind, tuple[float, float]] = {
-    "supersedes": (0.5, 0.1), "fulfils": (0.4, 0.04), "depends_on": (1.0, 0.2),
+# many of those were right on documents that the weights had not seen). What depends on another ends nothing.
+LIMITS: dict[EventLinkKind, tuple[float, float]] = {
+    "supersedes": (0.4, 0.15), "fulfils": (0.15, 0.04), "depends_on": (0.35, 0.2),
 }  # fmt: skip
 
 
@@ -48,17 +45,23 @@ def likely_links(ordered: Sequence[Placed], certain: Sequence[EventLink], beside
         else:
             ending.add(ends[0])
             ended.add(ends[1])
-        doubted = min(one.event.confidence for one in (later, earlier)) < FACT_CONFIDENCE or (
-            kind == "fulfils" and by_another(later, earlier)
-        )
-        doubted = doubted or (lettered_apart if kind == "supersedes" else only_verb)(later, earlier)
-        doubted = doubted or only_meant(later, earlier) or nothing_in_common(later, earlier)
-        doubted = doubted or (
-            two_promises(later, earlier) if kind == "supersedes" else not reports_work(later, earlier)
-        )
         reason = reason_for(kind, later, earlier, likely)
-        links.append(EventLink(kind, *ends, reason, suggested=doubted or not sure))
+        links.append(EventLink(kind, *ends, reason, suggested=not sure or is_doubted(kind, later, earlier)))
     return links
+
+
+def is_doubted(kind: EventLinkKind, later: Placed, earlier: Placed) -> bool:
+    """Signs that speak against what the weights say: a person is asked then."""
+    if min(one.event.confidence for one in (later, earlier)) < FACT_CONFIDENCE:
+        return True
+    if kind == "depends_on":
+        return False
+    if only_meant(later, earlier) or nothing_in_common(later, earlier):
+        return True
+    if kind == "supersedes":
+        apart = lettered_apart(later, earlier) or two_promises(later, earlier)
+        return apart or turns_nothing_round(later, earlier)
+    return by_another(later, earlier) or only_verb(later, earlier) or not reports_work(later, earlier)
 
 
 def _weighed(
@@ -74,7 +77,7 @@ def _weighed(
                 continue
             context = context or PairContext(beside)
             earlier = _nearest(later, meant, context)
-            likely, (sure, asked) = likelihoods(kind, weighable(later, earlier, context)), _LIMITS[kind]
+            likely, (sure, asked) = likelihoods(kind, weighable(later, earlier, context)), LIMITS[kind]
             for one, chance in zip(earlier, likely, strict=True):
                 if chance >= asked:
                     yield chance, position, kind, later, one, chance >= sure

@@ -20,7 +20,7 @@ from mnemon.semantics.semantic_event import (
 )
 
 if TYPE_CHECKING:
-    from mnemon.models.minilm import Float32s
+    from mnemon.models.minilm.graph import Float32s
 
 # Looked at because they share a word; compared in full, each with each, only the likeliest of them.
 MOST_CANDIDATES = 1_000

@@ -6,14 +6,14 @@ import operator
 import re
 from collections import Counter
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import cache
 from importlib import resources
 
-from mnemon.documents.structure.calendar_words import MONTHS, WEEKDAYS
-from mnemon.semantics.learned.gloss import english
-from mnemon.semantics.link.cue_words import DONE, FOLLOWS, REVERSES, SAYS_CHANGE
+from mnemon.semantics.link.cue_words import DONE, FOLLOWS, REVERSES
 from mnemon.semantics.link.days import days_named, due_day
-from mnemon.semantics.link.kept import base_of, owners_and_doers, promised_verb, reports_on
+from mnemon.semantics.link.kept import base_of, promised_verb, reports_on
+from mnemon.semantics.link.meanings import GERMAN_STOP, MONTH_WORDS, SLIGHT, WORD, meanings
+from mnemon.semantics.link.pair_signs import PAIR_SIGNS, pair_signs
 from mnemon.semantics.link.placed import LINK_KINDS, EventLinkKind, Placed
 from mnemon.semantics.link.wording import content_words, is_negative, marks, naming_numbers, overlap, values
 from mnemon.semantics.semantic_event import Category
@@ -43,22 +43,6 @@ _KINDS_IN_TEXT = {pair: tuple(kind for kind in LINK_KINDS if pair in MAY_TIE[kin
 _KINDS_ACROSS = {pair: tuple(kind for kind in kinds if kind != "depends_on") for pair, kinds in _KINDS_IN_TEXT.items()}
 # Further apart in their text two events have little to do with each other.
 _FURTHEST_CHARACTERS = 1200
-_MONTHS = content_words(" ".join(MONTHS))
-_CALENDAR = _MONTHS | content_words(" ".join(WEEKDAYS))
-# Two sentences that share one of these speak of nothing in common.
-SLIGHT = content_words(
-    "only now also still just very more most less much many new again all every always never each other another same"
-    " both here there then later soon today already yet even once well good next last first nur noch auch jetzt neu"
-)
-# German words that every sentence has; the English ones are left out by `content_words`.
-_GERMAN_STOP = content_words(
-    "der die das den dem des ein eine einen einem einer und oder aber auch noch nur schon doch wieder nicht kein keine"
-    " ich du er sie es wir ihr uns euch mir mich dir dich sich ihm ihn ihnen ist sind war waren wird werden wurde hat"
-    " haben hatte habe hab kann können soll sollen muss müssen bis ab am an auf aus bei für im in mit nach seit über um"
-    " unter vom von vor zu zum zur so dann da dass weil wenn als wie erst jetzt nun heute heut morgen gestern bitte mal"
-    " ja nein alle alles mehr sehr get gets got go goes going done make makes take takes week month year day"
-)
-_WORD = re.compile(r"[^\W_][\w’'-]*")
 # What the later words say that is no more: "instead of the van", "statt am Freitag", "not X but Y".
 _OLD = re.compile(
     r"\b(?:instead of|rather than|no longer|not|from|was|were|drop\w*|cancel\w*|scrap\w*|statt|anstelle|nicht|kein\w*"
@@ -76,11 +60,12 @@ FEATURES: tuple[str, ...] = (
     "documents_alike", "documents_people", "nearness", "neighbours", "events_between", "follows", "later_promises",
     "later_decides", "earlier_risk", "earlier_decides", "earlier_told", "one_work", "no_word", "later_changes",
     "earlier_promised", "both_promised", "day_shared", "other_day", "old_named", "reverses_near", "done_near",
-    "one_text_near", "owner_near",
+    "one_text_near", "owner_near", *PAIR_SIGNS,
     # Beside the others that the same event may be tied to.
     "nearest", "less_near", "shares_most", "shares_less", "to_choose_from", "nearest_by",
+    "only_of_owner",
 )  # fmt: skip
-_NEARNESS, _SHARED = FEATURES.index("nearness"), FEATURES.index("shared")
+_NEARNESS, _SHARED, _OWNER_AGREES = (FEATURES.index(name) for name in ("nearness", "shared", "owner_agrees"))
 
 
 class PairContext:
@@ -110,8 +95,8 @@ class PairContext:
 
     def closeness(self, later: Placed, earlier: Placed) -> float:
         """A first look at two events: one text, meaning, rare words."""
-        shared = meanings(later.words) & meanings(earlier.words) - SLIGHT - _GERMAN_STOP
-        return 2.0 * _in_one_text(later, earlier) + nearness(later, earlier) + sum(map(self.rarity, shared)) / 50
+        shared = meanings(later.words) & meanings(earlier.words) - SLIGHT - GERMAN_STOP
+        return 2.0 * in_one_text(later, earlier) + nearness(later, earlier) + sum(map(self.rarity, shared)) / 50
 
     def likeness(self, first: str, second: str) -> float:
         """Of two documents, by their events' words."""
@@ -124,13 +109,6 @@ class PairContext:
     def people(self, first: str, second: str) -> float:
         """How many people both documents name; three are as good as many."""
         return min(3.0, float(len(self._people[first] & self._people[second])))
-
-
-@lru_cache(maxsize=8192)
-def meanings(text: str) -> frozenset[str]:
-    """The words of a quote in their plain form, German ones by what they mean."""
-    german = (meaning for word in _WORD.findall(text) if (meaning := english(word)))
-    return content_words(text) | content_words(" ".join(german))
 
 
 def features_of(later: Placed, earlier: Placed, context: PairContext) -> tuple[float, ...]:
@@ -180,17 +158,18 @@ def features_of(later: Placed, earlier: Placed, context: PairContext) -> tuple[f
         float(earlier.event.category is Category.DECISION),
         float(earlier.event.category in (Category.FEEDBACK, Category.CHANGE)),
         float(_one_piece_of_work(later, earlier)),
-        float(not first & second - SLIGHT - _GERMAN_STOP),
+        float(not first & second - SLIGHT - GERMAN_STOP),
         float(later.event.category is Category.CHANGE),
         float(earlier.event.category is Category.COMMITMENT),
         float(later.event.category is earlier.event.category is Category.COMMITMENT),
         float(bool(days_named(new) & (days_named(old) | due_day(earlier)))),
         float(bool(days_named(new) and days_named(old) and not days_named(new) & days_named(old))),
-        float(any(meanings(match["old"]) & second - SLIGHT - _GERMAN_STOP for match in _OLD.finditer(new))),
+        float(any(meanings(match["old"]) & second - SLIGHT - GERMAN_STOP for match in _OLD.finditer(new))),
         near * (REVERSES.search(new) is not None),
         near * (DONE.search(new) is not None),
-        near * _in_one_text(later, earlier),
+        near * in_one_text(later, earlier),
         near * bool(owners & doers),
+        *pair_signs(later, earlier, context.rarity),
     )
 
 
@@ -199,6 +178,7 @@ def weighable(later: Placed, candidates: Sequence[Placed], context: PairContext)
     own = [features_of(later, earlier, context) for earlier in candidates]
     near, shared = [one[_NEARNESS] for one in own], [one[_SHARED] for one in own]
     second = sorted(near)[-2] if len(near) > 1 else 0.0
+    owned = [one[_OWNER_AGREES] > 0 for one in own]
     return [
         (
             *one,
@@ -208,8 +188,9 @@ def weighable(later: Placed, candidates: Sequence[Placed], context: PairContext)
             one[_SHARED] - max(shared),
             math.log(len(own)),
             one[_NEARNESS] - second if one[_NEARNESS] == max(near) else 0.0,
+            float(mine and sum(owned) == 1),
         )
-        for one in own
+        for one, mine in zip(own, owned, strict=True)
     ]
 
 
@@ -226,7 +207,7 @@ def may_pair(kind: EventLinkKind, later: Placed, earlier: Placed) -> bool:
     itself."""
     if _of_one_sentence(later, earlier):
         return False
-    tied = _KINDS_IN_TEXT if _in_one_text(later, earlier) else _KINDS_ACROSS
+    tied = _KINDS_IN_TEXT if in_one_text(later, earlier) else _KINDS_ACROSS
     if kind not in tied.get((later.event.category, earlier.event.category), ()):
         return False
     if kind == "depends_on":
@@ -236,13 +217,14 @@ def may_pair(kind: EventLinkKind, later: Placed, earlier: Placed) -> bool:
         return False
     if kind == "supersedes" and not _turns_round(later):
         return False
-    if _in_one_text(later, earlier):
-        return True
+    if in_one_text(later, earlier):
+        # A row says by itself how it stands, and nothing of another one.
+        return not (kind == "fulfils" and is_row(later) and is_row(earlier))
     if kind == "fulfils" and shared_words(later, earlier) and not _one_piece_of_work(later, earlier):
         return False
     if nearness(later, earlier) >= _NEAR:
         return True
-    return bool(meanings(later.words) & meanings(earlier.words) - SLIGHT - _GERMAN_STOP)
+    return bool(meanings(later.words) & meanings(earlier.words) - SLIGHT - GERMAN_STOP)
 
 
 def _of_one_sentence(later: Placed, earlier: Placed) -> bool:
@@ -252,46 +234,24 @@ def _of_one_sentence(later: Placed, earlier: Placed) -> bool:
     return any(one.start < other.end and other.start < one.end for one, other in both)
 
 
+def is_row(one: Placed) -> bool:
+    return "|" in one.words
+
+
 def _turns_round(later: Placed) -> bool:
     """Without a word that says so, "hire Ben" does not replace "hire Anna"."""
     told = later.event.category in (Category.CHANGE, Category.STAKEHOLDER)
     return told or REVERSES.search(later.words) is not None
 
 
-def _in_one_text(later: Placed, earlier: Placed) -> bool:
+def in_one_text(later: Placed, earlier: Placed) -> bool:
     return bool(later.revision_id) and later.revision_id == earlier.revision_id
 
 
 def _in_reach(later: Placed, earlier: Placed) -> bool:
-    if not _in_one_text(later, earlier):
+    if not in_one_text(later, earlier):
         return False
     return 0 < later.event.evidence[0].start - earlier.event.evidence[0].start <= _FURTHEST_CHARACTERS
-
-
-def two_promises(later: Placed, earlier: Placed) -> bool:
-    """Two of one document that share no verb and no word of change: one who takes a shift and writes the plan of the
-    shifts promised both."""
-    if later.document != earlier.document or not (
-        later.event.category is earlier.event.category is Category.COMMITMENT
-    ):
-        return False
-    verbs = [promised_verb(one.words) for one in (later, earlier)]
-    bases = [{base_of(word) for word in _WORD.findall(one.words)} for one in (later, earlier)]
-    shared = (verbs[0] is not None and verbs[0] in bases[1]) or (verbs[1] is not None and verbs[1] in bases[0])
-    return not shared and SAYS_CHANGE.search(later.words) is None
-
-
-def only_meant(later: Placed, earlier: Placed) -> bool:
-    """Two texts without a word in common: only their meaning ties them."""
-    return not _in_one_text(later, earlier) and not shared_words(later, earlier)
-
-
-def nothing_in_common(later: Placed, earlier: Placed) -> bool:
-    """Only a number or a month, "12 places" and "by 12 November", and nobody either. "From 27 June to 4 July" speaks of
-    what was decided for 27 June."""
-    told = (word for word in shared_words(later, earlier) if word not in _CALENDAR and not word.isdigit())
-    owners, doers = owners_and_doers(later, earlier)
-    return not any(told) and not owners & doers and not days_named(later.words) & days_named(earlier.words)
 
 
 def reports_work(later: Placed, earlier: Placed) -> bool:
@@ -302,17 +262,17 @@ def reports_work(later: Placed, earlier: Placed) -> bool:
 def shared_words(later: Placed, earlier: Placed) -> frozenset[str]:
     """Names of those who take part apart."""
     names = content_words(" ".join(actor.ref for one in (later, earlier) for actor in one.event.actors))
-    return meanings(later.words) & meanings(earlier.words) - names - _GERMAN_STOP
+    return meanings(later.words) & meanings(earlier.words) - names - GERMAN_STOP
 
 
 def _one_piece_of_work(later: Placed, earlier: Placed) -> bool:
     """More than a name and a verb in common, no other month, and not another verb: "book" is not kept by "visited"."""
     verb = promised_verb(earlier.words)
-    if not any(base_of(word) != verb and word not in _MONTHS for word in shared_words(later, earlier)):
+    if not any(base_of(word) != verb and word not in MONTH_WORDS for word in shared_words(later, earlier)):
         return False
     if _named_apart(later, earlier):
         return False
-    months = (content_words(later.words) & _MONTHS, content_words(earlier.words) & _MONTHS)
+    months = (content_words(later.words) & MONTH_WORDS, content_words(earlier.words) & MONTH_WORDS)
     if months[0] and months[1] and not months[0] & months[1]:
         return False
     return verb is None or DONE.search(later.words) is not None or reports_on(later.words, earlier.words)
@@ -329,9 +289,9 @@ def _named_apart(later: Placed, earlier: Placed) -> bool:
 
 def _word_before(text: str, word: str) -> frozenset[str]:
     """What tells which one is meant, if a word with a meaning of its own stands right before it."""
-    words = _WORD.findall(text)
+    words = WORD.findall(text)
     places = [place for place, each in enumerate(words) if place and word in content_words(each)]
-    return content_words(words[places[0] - 1]) - SLIGHT - _GERMAN_STOP if places else frozenset()
+    return content_words(words[places[0] - 1]) - SLIGHT - GERMAN_STOP if places else frozenset()
 
 
 _WHAT: dict[EventLinkKind, str] = {
@@ -343,7 +303,7 @@ _WHAT: dict[EventLinkKind, str] = {
 
 def reason_for(kind: EventLinkKind, later: Placed, earlier: Placed, likely: float) -> str:
     """What ties the two, for whoever asks; after the colon words of the text."""
-    shared = sorted(content_words(later.words) & content_words(earlier.words) - SLIGHT - _GERMAN_STOP)[:4]
+    shared = sorted(content_words(later.words) & content_words(earlier.words) - SLIGHT - GERMAN_STOP)[:4]
     owners = {actor.ref.casefold() for actor in earlier.event.actors if actor.role == "owner"}
     told = [f"shares {', '.join(as_written(later.words, one) for one in shared)}"] if shared else []
     if owners & {actor.ref.casefold() for actor in later.event.actors}:
@@ -360,7 +320,7 @@ def reason_for(kind: EventLinkKind, later: Placed, earlier: Placed, likely: floa
 
 def as_written(text: str, stem: str) -> str:
     """The first word of a text that has this stem: people read "Jonas" and not "jona"."""
-    return next((word for word in _WORD.findall(text) if stem in content_words(word)), stem)
+    return next((word for word in WORD.findall(text) if stem in content_words(word)), stem)
 
 
 def likelihoods(kind: EventLinkKind, rows: Sequence[tuple[float, ...]]) -> list[float]:

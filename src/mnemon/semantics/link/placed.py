@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from mnemon.semantics.semantic_event import SemanticEvent
 
 if TYPE_CHECKING:
-    from mnemon.models.minilm import Float32s
+    from mnemon.models.minilm.graph import Float32s
 
 EventLinkKind = Literal["supersedes", "fulfils", "depends_on"]
 LINK_KINDS: tuple[EventLinkKind, ...] = ("supersedes", "fulfils", "depends_on")

@@ -28,6 +28,7 @@ _OPENING = words(
     """der die das den dem des ein eine wir ich er sie es ihr du man im am zum zur beim vom bei mit nach für auf aus ab
     bis als alle beide jede jeder kein keine heute morgen gestern bitte dann da dort hier und aber oder wenn falls weil
     dass nun jetzt statt beschlossen entschieden vereinbart erledigt offen geplant außerdem zudem danach damit deshalb
+    war waren hab habe hat hatte haben ist sind wird werden diesmal vorher nachher gib gebt schick schickt mach macht
     ja nein ok okay noch nur auch wegen seit unter über vor nächste nächster letzte diese dieser dieses was wer wie
     wo"""
 )
@@ -55,6 +56,8 @@ def _phrases(said: str, people: People) -> Iterator[str]:
                 continue
             phrase = head
         if first.lower() in _TIMES or _TITLE.match(first) or people.is_told(first) or people.is_told(head):
+            continue
+        if opens and said.startswith(",", match.end()) and english(first) is None:
             continue
         if opens and acts and _acts(said[match.end() :], first):
             acts = False

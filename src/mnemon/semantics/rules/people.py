@@ -121,7 +121,14 @@ class People:
         found = self._by_part.get(plain.lower())
         if found and " " in found:
             return found
-        return self._by_last_name(plain) or self._by_nick(plain) or found or plain
+        return self._by_last_name(plain) or self._by_nick(plain) or self._by_letters(plain) or found or plain
+
+    def _by_letters(self, name: str) -> str | None:
+        """ "SM" who speaks: of those who take part, the only one with these first letters."""
+        if not name.isupper() or not 2 <= len(name) <= _MOST_INITIALS:
+            return None
+        fits = {told for told in self.told if " " in told and name in _initials_of(told)[1:]}
+        return fits.pop() if len(fits) == 1 else None
 
     def _by_nick(self, name: str) -> str | None:
         """ "deepak-k", "ferdie", "Ravi Pillai": of those who take part, the only one whose name begins so."""

@@ -2,8 +2,10 @@
 
 import re
 
+from mnemon.documents.structure.names import NAME
 from mnemon.semantics.learned.gloss import is_german
 from mnemon.semantics.link.wording import content_words
+from mnemon.semantics.rules.agents import split_names
 from mnemon.semantics.rules.cues.verbs import DIRECTION, TASK
 from mnemon.semantics.rules.german_subjects import german_subject
 from mnemon.semantics.rules.people import People
@@ -76,6 +78,12 @@ _NOTHING = content_words(
     tuesday wednesday thursday friday saturday sunday"""
 )
 _MOST_WORDS = 8
+# "Chinonso and Siobhán to review the lease", "Cerys has taken over the books": what stands behind the people's verb.
+_PEOPLE_DO = re.compile(
+    rf"\W*(?P<names>@?{NAME}(?:(?:,\s*|\s+and\s+|\s*[&/]\s*){NAME})*)[,:]?\s+"
+    r"(?:(?:will|shall|to|has|have|had|is|are|was|were|must|can|should|does|please|also|now|still|not|been|going|never)\s+)*"
+    r"[a-z][\w'’-]*\s+"
+)
 
 
 def subject_of(
@@ -92,10 +100,22 @@ def subject_of(
     ordered = [
         *(_phrase(clause, place) for place in places),
         *((_phrase(clause, _end(_VERB, clause, cue[0])),) if about == "moved" else ()),
+        _behind_people(clause, people),
         *((first, after) if about in ("before", "moved") else (after, first)),
     ]
-    ref = next(filter(_says_what, ordered), "") or fallback or " ".join(clause.split()[:_MOST_WORDS])
+    ref = (
+        next((each for each in ordered if _says_what(each) and not people.is_told(each)), "")
+        or fallback
+        or " ".join(clause.split()[:_MOST_WORDS])
+    )
     return Subject(ref, _type(ref, people))
+
+
+def _behind_people(clause: str, people: People) -> str:
+    match = _PEOPLE_DO.match(clause)
+    if match is None or not all(map(people.is_person, split_names(match["names"]))):
+        return ""
+    return _phrase(clause, _end(_PREPOSITION, clause, match.end()))
 
 
 def _says_what(phrase: str) -> bool:

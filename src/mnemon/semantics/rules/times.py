@@ -48,6 +48,9 @@ _GONE_BY = re.compile(
     r"\b(?:last|yesterday|ago|previous|past|letzte\w*|vorige\w*|vergangene\w*|gestern|vorgestern)\b", re.IGNORECASE
 )
 _WRITTEN_UP = timedelta(days=14)
+# Decisions are told so soon; a day without a year that would lie further back is to come.
+_TOLD_SOON = timedelta(days=60)
+_YEAR = re.compile(r"\d{4}|\b(?:last|letzte\w*|vorige\w*|ago)\b", re.IGNORECASE)
 _NOW = re.compile(
     r"\b(?:now|instead|moved to|pushed to|shifted to|new date|jetzt|nun|neu(?:er Termin)?|verschoben auf"
     r"|stattdessen)\b",
@@ -109,8 +112,13 @@ def event_time_of(clause: str, category: Category, today: date | None, zone: Zon
         # "We decided to launch on 10 June": what was done is done by the day that tells of it.
         mentions = [each for each in mentions if each.period.first <= today]
     if category is Category.DECISION and today:
-        # "Not this year" says for how long.
-        mentions = [each for each in mentions if each.period.last <= today]
+        # "Not this year" says for how long; "the cut-over is on 21 November", in March, is no day of last year.
+        mentions = [
+            each
+            for each in mentions
+            if each.period.last <= today
+            and (today - each.period.last <= _TOLD_SOON or _YEAR.search(clause, each.start, each.end))
+        ]
     chosen = _when(mentions, category)
     return beginning_of(chosen.period.first, zone) if chosen else None
 

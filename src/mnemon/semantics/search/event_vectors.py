@@ -1,7 +1,6 @@
 """Vectors of semantic events: stored beside the events, found again by their words when the model changes."""
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -9,12 +8,9 @@ from mnemon.db.database import Connection
 from mnemon.documents.intake.locks import lock_documents
 from mnemon.models.embedder import Vectors
 from mnemon.models.vector_tables import VectorTable, register_vector_table
-from mnemon.search.kinds import MEANING, WORDS, Kind
 from mnemon.semantics.semantic_event import SemanticEvent
 
 VECTORS = "mnemon.semantic_event_vectors"
-# Their words are weighed as among the passages that they were read from.
-SEMANTIC_EVENT = Kind("semantic event", "passage", VECTORS, MappingProxyType({WORDS: 1.0, MEANING: 0.6}))
 
 # As it was read: what a person says of it has no vector that would outlive them.
 TEXTS = """

@@ -94,11 +94,16 @@ BEGIN
                    SELECT e.confidence * CASE WHEN e.category = wanted ->> 'favoured' THEN 3 ELSE 1 END
                                        * CASE WHEN e.status = 'open' THEN 1 ELSE 0.8 END
                      FROM semantic_events e WHERE e.tenant_id = tenant AND e.event_id = one.event_id)
-               ELSE 1 END AS favour
+               ELSE 1 END AS favour,
+               -- Of that kind and with all its words: nothing of another kind says better what is asked for.
+               wanted ? 'favoured' AND cardinality(words.every) > 0 AND max(one.rank) > 0 AND (
+                   SELECT e.category = wanted ->> 'favoured' AND e.confidence >= 0.5
+                     FROM semantic_events e WHERE e.tenant_id = tenant AND e.event_id = one.event_id) AS meant
           FROM unnest(ids, times, ranks) AS one (event_id, happened_at, rank) GROUP BY one.event_id, one.happened_at
     ), page AS MATERIALIZED (
         SELECT w.*, row_number() OVER place AS place FROM whole w
-        WINDOW place AS (ORDER BY (w.rank + 0.6 * w.near) * w.favour DESC, w.happened_at DESC, w.event_id DESC)
+        WINDOW place AS (ORDER BY w.meant DESC, (w.rank + 0.6 * w.near) * w.favour DESC,
+                         w.happened_at DESC, w.event_id DESC)
          ORDER BY place LIMIT (wanted ->> 'limit')::integer OFFSET coalesce((wanted ->> 'offset')::integer, 0)
     ), asked_for AS MATERIALIZED (
         SELECT t.lexeme, t.term_key, t.texts FROM question_terms(wanted ->> 'query', 'passage') AS t

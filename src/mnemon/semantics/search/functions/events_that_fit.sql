@@ -22,6 +22,7 @@ CREATE OR REPLACE FUNCTION mnemon.events_that_fit(
        AND (coalesce(wanted ->> 'undated', '') <> 'none' AND NOT wanted ?| ARRAY['time_from', 'time_to']
             OR NOT e.undated)
        AND (NOT wanted ? 'kind' OR e.kind = wanted ->> 'kind')
+       AND (NOT wanted ? 'confidence_min' OR e.confidence >= (wanted ->> 'confidence_min')::double precision)
        -- What had ended at any time has a link.
        AND (NOT wanted ? 'status' OR wanted ->> 'status' = 'open' OR e.linked)
        AND (NOT wanted ? 'status' OR as_of IS NOT NULL OR known_at IS NOT NULL OR e.status = wanted ->> 'status')
