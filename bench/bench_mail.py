@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mail_door import STORING, MailRoom, mail_room
-from mail_gold import blind_units, cross_validated, leda_units, stance_f1, vote_figures
+from mail_gold import SAID, blind_units, cross_validated, leda_units, stance_f1, vote_figures
 from mail_speed import (
     mu_seconds,
     pipeline_per_s,
@@ -32,7 +32,7 @@ from mail_speed import (
 from mnemon.mail import inputs, operations
 from mnemon.mail.consensus.stances import SURE_ENOUGH
 from mnemon.mail.message.reading import read_message
-from mnemon.mail.spans.normalized import NormalizedBody
+from mnemon.mail.spans.normalized import new_text
 from mnemon.mail.threads.linking import ThreadMember, threads_of
 from mnemon.telemetry import configure_logging
 
@@ -51,7 +51,7 @@ def quote_f1() -> float:
     scores = []
     for file in sorted((DATA / "quote-gold").glob("*.eml")):
         message = read_message(file.read_bytes())
-        found = "".join(NormalizedBody.of(message.text, message.spans).text.split())
+        found = "".join(new_text(message.text, message.spans).split())
         gold = "".join((DATA / "quote-gold" / "expected" / f"{file.stem}.txt").read_text(encoding="utf-8").split())
         same = difflib.SequenceMatcher(None, gold, found, autojunk=False).get_matching_blocks()
         scores.append(2 * sum(one.size for one in same) / (len(gold) + len(found)))
@@ -100,12 +100,13 @@ async def stances(beside: Path) -> Figures:
         leda = await leda_units(room, DATA, beside, 4 if QUICK else None)
         blind = await blind_units(room, beside, 8 if QUICK else None)
     chosen = cross_validated(leda)
-    as_shipped, own = stance_f1(leda), stance_f1(blind)
+    as_shipped, own, said = stance_f1(leda), stance_f1(blind), stance_f1(blind, SAID)
     print(f"{len(leda)} segments of LEDA, {len(blind)} messages of the blind third")
     print("                                         agreement  disagreement")
     print(f"LEDA, threshold by cross-validation      {chosen.agreement:9.3f}  {chosen.disagreement:12.3f}")
     print(f"LEDA, threshold as shipped ({SURE_ENOUGH})         {as_shipped[0]:9.3f}  {as_shipped[1]:12.3f}")
-    print(f"blind third, threshold as shipped        {own[0]:9.3f}  {own[1]:12.3f}")
+    print(f"blind third, all that is said            {said[0]:9.3f}  {said[1]:12.3f}")
+    print(f"blind third, what tips a scale ({SURE_ENOUGH})     {own[0]:9.3f}  {own[1]:12.3f}")
     for draft, marks in chosen.marks.items():
         print(f"chosen for {draft} on the other drafts: {marks[0]:.2f} and {marks[1]:.2f}")
     return votes | {
@@ -115,6 +116,8 @@ async def stances(beside: Path) -> Figures:
         "leda_as_shipped_disagreement_f1": round(as_shipped[1], 3),
         "blind_agreement_f1": round(own[0], 3),
         "blind_disagreement_f1": round(own[1], 3),
+        "blind_said_agreement_f1": round(said[0], 3),
+        "blind_said_disagreement_f1": round(said[1], 3),
     }
 
 

@@ -24,6 +24,8 @@ AGREES, DISAGREES = ("support", "support_conditional"), ("object",)
 OUTCOMES = {"passed": "passed", "cancelled": "cancelled", "failed": "failed"}
 # How sure the learned reader has to be: what is tried where one may choose. 1 leaves what fixed words and votes say.
 MARKS = tuple(mark / 100 for mark in range(30, 102, 2))
+# Every stance that is told of a sentence, however sure.
+SAID = 0.01
 
 
 @dataclass(frozen=True)

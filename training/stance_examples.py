@@ -1,20 +1,24 @@
 """Writes what the reader of stances is trained on: windows of tokens, and the stances of each sentence.
 
-`python training/stance_examples.py OUT` writes OUT/examples.json from the threads and the short statements here, and
-from texts without labels, in the shape that `train_readers.py` reads. The blind third is in none of it.
+`python training/stance_examples.py OUT [alone]` writes OUT/examples.json from the threads and the short statements,
+and from texts without labels, in the shape that `train_readers.py` reads: messages with what stands around them, or
+alone. The blind third is in none of it.
 """
 
 import json
 import sys
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from untold_texts import untold_mail
 
+from mnemon.mail.consensus.discussion import DiscussedMessage, Discussion
 from mnemon.mail.consensus.said import SaidSentence, sentences_of
+from mnemon.mail.consensus.situation import Situation, situation_of
 from mnemon.mail.consensus.stances import JUDGED, Stance
-from mnemon.mail.consensus.windows import StanceWindow, stance_windows
+from mnemon.mail.consensus.windows import ALONE, SITUATED, StanceWindow, WindowLayout, stance_windows
 from mnemon.mail.spans.labelling import label_text
 from mnemon.models.tokens import ModelTokenizer
 from mnemon.models.weights import find_weights
@@ -37,6 +41,24 @@ def load_threads(*splits: str) -> list[dict[str, Any]]:
     return [thread for thread in threads if thread["split"] in splits]
 
 
+def discussion_of(thread: dict[str, Any]) -> Discussion:
+    """As it comes from the lens after an import."""
+    messages = [
+        DiscussedMessage(
+            each["id"],
+            each["from"],
+            each["from"],
+            thread["subject"],
+            datetime.fromisoformat(each["date"]),
+            each["body"],
+            label_text(each["body"]),
+            each["reply_to"],
+        )
+        for each in thread["messages"]
+    ]
+    return Discussion(thread["subject"], tuple(messages))
+
+
 def stances_in(said: SaidSentence, body: str, labels: Iterable[dict[str, Any]]) -> set[Stance]:
     """The stances whose words are the better part of the sentence, or of which it is the better part."""
     found: set[Stance] = set()
@@ -52,21 +74,24 @@ def stances_in(said: SaidSentence, body: str, labels: Iterable[dict[str, Any]]) 
     return found - {"neutral"}
 
 
-def examples(tokenizer: ModelTokenizer) -> Iterator[dict[str, Any]]:
+def examples(tokenizer: ModelTokenizer, layout: WindowLayout) -> Iterator[dict[str, Any]]:
     for thread in load_threads("train", "tune"):
-        opener = thread["messages"][0]["from"]
-        for message in thread["messages"]:
-            body = message["body"]
-            said = sentences_of(body, label_text(body))
-            is_opener = message["from"] == opener
-            for window in stance_windows(said, thread["subject"], is_opener, tokenizer):
-                wanted = [stances_in(said[place], body, message["labels"]) for place, _, _ in window.sentences]
-                about = {"of": "corpus", "split": thread["split"], "group": message["id"][:3], "name": message["id"]}
-                yield about | {"language": thread["language"]} | _windowed(window, said, wanted)
+        discussion = discussion_of(thread)
+        for told, message in zip(thread["messages"], discussion.messages, strict=True):
+            said = sentences_of(message.text, message.spans)
+            whole = situation_of(message, discussion)
+            about = {"of": "corpus", "split": thread["split"], "group": told["id"][:3], "name": told["id"]}
+            about |= {"language": thread["language"]}
+            # Seen alone now and then, as where nobody knows what it answers.
+            alone = Situation(whole.subject, whole.is_opener)
+            for situation in [whole, alone] if layout.is_situated and whole != alone else [whole]:
+                for window in stance_windows(said, situation, tokenizer, layout):
+                    wanted = [stances_in(said[place], message.text, told["labels"]) for place, _, _ in window.sentences]
+                    yield about | _windowed(window, said, wanted) | {"shifted": situation is not whole}
     for document in untold_mail():
         body = document.revision.text
         said = sentences_of(body, label_text(body))
-        for window in stance_windows(said, document.revision.title, False, tokenizer):
+        for window in stance_windows(said, Situation(document.revision.title), tokenizer, layout):
             about = {"of": "untold", "split": "train", "group": "untold", "name": document.name}
             yield about | {"language": document.language} | _windowed(window, said, [set() for _ in window.sentences])
     for number, line in enumerate((HERE / "stances.txt").read_text(encoding="utf-8").splitlines()):
@@ -76,7 +101,7 @@ def examples(tokenizer: ModelTokenizer) -> Iterator[dict[str, Any]]:
         answered, _, words = words.rpartition(" > ")
         said = [SaidSentence(0, len(words), words, answered)]
         wanted = [{LETTERS[letter]} - {"neutral"}]
-        for window in stance_windows(said, "", letter == "R", tokenizer):
+        for window in stance_windows(said, Situation("", letter == "R"), tokenizer, layout):
             about = {"of": "passages", "split": "train", "group": "passages", "name": str(number), "language": "en"}
             yield about | _windowed(window, said, wanted)
 
@@ -92,7 +117,8 @@ def _windowed(window: StanceWindow, said: list[SaidSentence], wanted: list[set[S
 def main() -> int:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    found = list(examples(ModelTokenizer(find_weights().tokenizer)))
+    layout = ALONE if sys.argv[2:] == ["alone"] else SITUATED
+    found = list(examples(ModelTokenizer(find_weights().tokenizer), layout))
     (folder / "examples.json").write_text(json.dumps({"categories": JUDGED, "examples": found}))
     print(f"{len(found)} windows, {sum(len(each['segments']) for each in found)} sentences in {folder}/examples.json")
     return 0

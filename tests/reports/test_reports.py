@@ -28,7 +28,7 @@ def said(name: str, quote: str, start: int = 0) -> dict[str, object]:
 
 def thread() -> ConsensusShown:
     vote = {"value": "+1", "binding": True, "kind": "value", "changed": False}
-    against = {"state": "open", "resolved": False, "settled_by": None, "answered_in": []}
+    against = {"state": "open", "resolved": False, "found_by": "formula", "settled_by": None, "answered_in": []}
     return ConsensusShown(
         thread_id="<1@example.org>", thread_key="b" * 16, list_name="list", subject="[VOTE] *2.0*",
         has_consensus=False, consensus_type="mixed", confidence=0.9, conclusion=None, tally={"+1": 1},
@@ -54,6 +54,13 @@ def test_every_line_has_a_citation_and_every_quote_is_cited() -> None:
     ]
     assert all(line.citations for line in lines)
     assert all(not quoted(line) or quoted(line) in [one.quote for one in line.citations] for line in lines)
+
+
+def test_what_only_reads_as_an_objection_is_told_so() -> None:
+    read = thread().objections[0].model_copy(update={"found_by": "learned"})
+    [section] = draft_report("thread", "Report", [thread().model_copy(update={"objections": [read]})]).sections
+    [line] = [line for line in section.lines if line.says == "objection"]
+    assert told(line) == "What reads as an objection by Ben, 2 March 2026, unresolved:"
 
 
 def test_a_line_without_proof_that_holds_is_dropped_and_counted() -> None:
@@ -101,7 +108,7 @@ def test_hostile_words_are_words_in_every_place_and_form() -> None:
     """Read back by a renderer of Markdown that knows HTML, what was written comes out as text and as nothing else."""
     for words in HOSTILE:
         against = ObjectionShown(
-            **said("Ben", words), state="open", resolved=False, settled_by=None, answered_in=[]
+            **said("Ben", words), state="open", resolved=False, found_by="formula", settled_by=None, answered_in=[]
         )  # fmt: skip
         named = StatementShown(**said(words, "Well."), stance="support", confidence=1, found_by="formula")
         hostile = thread().model_copy(update={"subject": words, "objections": [against], "statements": [named]})

@@ -12,7 +12,7 @@ from mnemon.mail import outputs
 from mnemon.mail.inputs import MailArchivesAsked, MailFilters, MessagesAsked, ThreadsAsked
 from mnemon.mail.message.ids import thread_key
 from mnemon.mail.message.people import name_key
-from mnemon.mail.spans.normalized import NormalizedBody
+from mnemon.mail.spans.normalized import new_text
 from mnemon.mail.spans.written import read_spans
 
 # A draft without a version is every version of it.
@@ -197,7 +197,7 @@ async def one_message(tx: Connection, named: str) -> outputs.MailShown:
         **people,
         references=row["refs"],
         body_raw=text,
-        body_normalized=NormalizedBody.of(text, spans).text,
+        body_normalized=new_text(text, spans),
         spans=[outputs.SpanShown(label=one.label, start=one.start, end=one.end, depth=one.depth) for one in spans],
         copies=[outputs.CopyShown(**one) for one in copies],
         **{name: row[name] for name in WHOLE},

@@ -52,7 +52,7 @@ def _votes(votes: Sequence[VoteShown]) -> ReportLine:
 
 
 def _objection(one: ObjectionShown) -> list[ReportLine]:
-    lines = [_line("objection", one, state=one.state)]
+    lines = [_line("objection", one, state=one.state, found_by=one.found_by)]
     if one.settled_by is not None:
         lines.append(_line("settled", one.settled_by))
     return lines

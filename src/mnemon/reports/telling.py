@@ -39,7 +39,9 @@ def told(line: ReportLine) -> str:
         case "concluded":
             return f"Concluded by {_who(line.citations[0])}: {CONCLUDED[details['concluded']]}."
         case "objection":
-            return f"Objection by {_who(line.citations[0])}, {STATES[details['state']]}:"
+            # What no fixed words say is told as what it is: a reading.
+            what = "What reads as an objection by" if details.get("found_by") == "learned" else "Objection by"
+            return f"{what} {_who(line.citations[0])}, {STATES[details['state']]}:"
         case "settled":
             return f"Settled by {_who(line.citations[0])}:"
         case "support":

@@ -33,6 +33,10 @@ from mnemon.mail.consensus.formulas import formula_of
         ("Es sind 19 Antworten gekommen, 13 dagegen.", None),
         ("Ich bin dagegen.", "object"),
         ("Ich nehme meinen Einwand zurück.", "withdraw"),
+        ("My objection stands: off by default, or not at all.", "object"),
+        ("Mein Einwand bleibt bestehen.", "object"),
+        ("I stand by my -1.", "object"),
+        ("My objection stands withdrawn.", "withdraw"),
     ],
 )
 def test_fixed_words(words: str, stance: str | None) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from mnemon.mail.consensus.judging import Consensus, judge_discussion
 from mnemon.mail.consensus.reader import FormulaReader, JudgedSentence
 from mnemon.mail.consensus.said import SaidSentence
+from mnemon.mail.consensus.situation import Situation
 from tests.mail.consensus.discussions import discussion
 
 CALL = ("Chair", "This starts a last call on draft-berg-tide-03.")
@@ -110,7 +111,7 @@ def test_every_statement_stands_where_it_says() -> None:
 class Gloomy(FormulaReader):
     """Takes every sentence for an objection."""
 
-    def judge(self, said: Sequence[SaidSentence], subject: str, is_opener: bool) -> list[JudgedSentence]:
+    def judge(self, said: Sequence[SaidSentence], situation: Situation) -> list[JudgedSentence]:
         return [JudgedSentence(one, "object", 0.9, False, {}) for one in said]
 
 

@@ -1,5 +1,6 @@
 """An archive becomes documents, threads and events; again, in any order, or after a kill, it comes to the same."""
 
+import gzip
 import itertools
 from pathlib import Path
 from typing import Any
@@ -285,6 +286,23 @@ async def test_all_malformed_mail_is_stored_or_reported(imported: Imported, stat
         assert done["status"] == "succeeded", (file.name, done["error"])
     found = await state()
     assert len(found["mail_copies"]) + len(found["mail_defects"]) >= len(files[::6])
+
+
+async def test_a_damaged_archive_keeps_what_can_be_unpacked_and_reports_the_rest(
+    imported: Imported, state: State, small_list: Path, tmp_path: Path
+) -> None:
+    plain = small_list.read_bytes()
+    archive = tmp_path / "list.mbox.gz"
+    archive.write_bytes(gzip.compress(plain)[:-10])
+    done = await imported(archive)
+    assert (done["status"], done["counts"]["defects"]) == ("succeeded", 1)
+    found = await state()
+    assert {one["byte_offset"] for one in found["mail_copies"]} >= {0}
+    [defect] = found["mail_defects"]
+    assert (defect["byte_length"], defect["byte_offset"] <= len(plain)) == (0, True)
+    assert "compressed data ends in damage" in defect["reason"]
+    await imported(archive)
+    assert await state() == found
 
 
 async def test_a_worker_that_is_stopped_leaves_the_import_to_the_next(

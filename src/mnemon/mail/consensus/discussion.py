@@ -47,6 +47,11 @@ class DiscussedMessage:
     def shown_name(self) -> str:
         return self.name or self.speaker
 
+    @cached_property
+    def own_words(self) -> str:
+        """What its sender wrote in it, without quotations, signatures and the like."""
+        return " ".join(self.text[span.start : span.end].strip() for span in self.spans if span.label == "new")
+
 
 @dataclass(frozen=True)
 class Discussion:
@@ -66,12 +71,11 @@ class Discussion:
         first = self.messages[0] if self.messages else None
         if first is None:
             return False
-        own = " ".join(first.text[span.start : span.end] for span in first.spans if span.label == "new")
         return (
             first.parsed_subject.is_vote
             or NAMES_VOTE.search(first.subject) is not None
             or any(span.label == "ballot" for span in first.spans)
-            or CALLS_VOTE.search(own) is not None
+            or CALLS_VOTE.search(first.own_words) is not None
         )
 
     @cached_property
@@ -83,3 +87,14 @@ class Discussion:
     @cached_property
     def by_id(self) -> dict[str, DiscussedMessage]:
         return {message.message_id: message for message in self.messages}
+
+    @cached_property
+    def earlier_of(self) -> dict[str, DiscussedMessage]:
+        """For each message the one that its sender wrote before it, where there is one."""
+        last: dict[str, DiscussedMessage] = {}
+        found: dict[str, DiscussedMessage] = {}
+        for message in self.messages:
+            if message.speaker in last:
+                found[message.message_id] = last[message.speaker]
+            last[message.speaker] = message
+        return found

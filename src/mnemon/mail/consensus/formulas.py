@@ -18,8 +18,8 @@ WITHDRAW = re.compile(
     r"(?:\S+ )?(?:concerns?|objections?|comments?|issues?|questions?|points?|worry)|"
     r"\bno (?:further|more|longer (?:any|an|have)?)\s*(?:objections?|concerns?)|\b(?:i|we) no longer (?:object|"
     r"oppose|insist)|"
-    r"\b(?:objection|concern|-1|veto) (?:is )?withdrawn|\bi stand corrected|\b(?:nehme|ziehe) (?:meinen?|den|die) \S+ "
-    r"zurück|\bnichts mehr dagegen|\bkeine? einw\w+ mehr",
+    r"\b(?:objection|concern|-1|veto) (?:is |stands )?withdrawn|\bi stand corrected|"
+    r"\b(?:nehme|ziehe) (?:meinen?|den|die) \S+ zurück|\bnichts mehr dagegen|\bkeine? einw\w+ mehr",
     re.IGNORECASE,
 )
 OBJECT = re.compile(
@@ -46,7 +46,11 @@ OBJECT = re.compile(
     r"nein)\b(?=\s*[,.!;:–—-]|\s*\Z|\s+(?:it|"
     r"that|this|the|you|we|i|there|because|das|es)\b)|\bich bin (?:\S+ )?dagegen|\bnicht einverstanden|"
     r"\blehne \S+ ?\S* ab|"
-    r"\bsehe ich anders|\bstimmt (?:so )?nicht|(?<!\d )(?<!mal )\bdagegen\b",
+    r"\bsehe ich anders|\bstimmt (?:so )?nicht|(?<!\d )(?<!mal )\bdagegen\b|"
+    r"\b(?:objections?|concerns?|veto|my -1|(?:my|our) points?) (?:still )?(?:stands?|remains?|holds?)\b"
+    r"(?! (?:withdrawn|corrected|resolved))|"
+    r"\bi (?:still )?(?:maintain|uphold|stand by|stick (?:to|with)) my (?:objections?|concerns?|-1|veto|no)\b|"
+    r"\b(?:einw[aä]nde?|bedenken) (?:bleib\w*|besteh\w*)\b|\bbleibe bei mein\w+ (?:einwand|nein|-1)\b",
     re.IGNORECASE,
 )
 SUPPORT = re.compile(

@@ -9,6 +9,7 @@ from mnemon.mail.consensus.discussion import DiscussedMessage, Discussion
 from mnemon.mail.consensus.objections import Objection, objections_of
 from mnemon.mail.consensus.reader import StanceReader
 from mnemon.mail.consensus.said import sentences_of
+from mnemon.mail.consensus.situation import situation_of
 from mnemon.mail.consensus.stances import Stance, StanceStatement
 from mnemon.mail.consensus.votes import Vote, standing_votes, votes_of
 
@@ -70,10 +71,15 @@ def statements_of(discussion: Discussion, votes: Sequence[Vote], reader: StanceR
         cast.setdefault(vote.message_id, []).append(vote)
     found: list[StanceStatement] = []
     for message in discussion.messages:
-        own = cast.get(message.message_id, [])
-        found += [_voted(vote) for vote in own]
-        found += _read(message, own, discussion, reader)
+        found += said_in(message, cast.get(message.message_id, []), discussion, reader)
     return found
+
+
+def said_in(
+    message: DiscussedMessage, own: Sequence[Vote], discussion: Discussion, reader: StanceReader
+) -> list[StanceStatement]:
+    """What one message says, its own votes first."""
+    return [*map(_voted, own), *_read(message, own, discussion, reader)]
 
 
 def _is_overruled(statement: StanceStatement, discussion: Discussion, votes: Sequence[Vote]) -> bool:
@@ -99,7 +105,6 @@ def _read(
 ) -> list[StanceStatement]:
     said = sentences_of(message.text, message.spans)
     voted = {(vote.start, vote.end) for vote in own}
-    is_opener = message.speaker == discussion.opener
     return [
         StanceStatement(
             message.message_id,
@@ -111,7 +116,7 @@ def _read(
             one.confidence,
             "formula" if one.by_formula else "learned",
         )
-        for one in reader.judge(said, discussion.subject, is_opener)
+        for one in reader.judge(said, situation_of(message, discussion))
         if one.stance != "neutral" and (one.said.start, one.said.end) not in voted
     ]
 

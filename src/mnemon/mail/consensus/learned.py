@@ -1,4 +1,4 @@
-"""The learned reader of stances: an adapter of the embedder. Its model is loaded when the first text comes."""
+"""The learned reader of stances: two adapters of the embedder. Their models are loaded when the first text comes."""
 
 import threading
 from collections.abc import Sequence
@@ -7,12 +7,17 @@ from pathlib import Path
 
 from mnemon.mail.consensus.reader import PACKAGE, JudgedSentence, stance_table, weighed
 from mnemon.mail.consensus.said import SaidSentence
+from mnemon.mail.consensus.situation import Situation
 from mnemon.mail.consensus.stances import JUDGED
-from mnemon.mail.consensus.windows import stance_windows
+from mnemon.mail.consensus.windows import ALONE, SITUATED, stance_windows
 from mnemon.models.adapters import AdaptedEncoder, read_adapter
 
-# A logit of a sentence that the reader could not see.
+# A logit of a sentence that a reader could not see.
 NOTHING = -6.0
+
+
+# What reads, and what of a message's surroundings it is shown. Two that see different things err in different places.
+LAYOUTS = {"stance_alone": ALONE, "stance_situated": SITUATED}
 
 
 class LearnedStanceReader:
@@ -20,32 +25,39 @@ class LearnedStanceReader:
 
     def __init__(self, home: Path, folder: Path | None = None) -> None:
         self._home, self._folder = home, folder
-        self._encoder: AdaptedEncoder | None = None
+        self._encoders: dict[str, AdaptedEncoder] = {}
         self._loading = threading.Lock()
-        self.name = f"stance-{stance_table()['adapter'][:12]}"
+        digests = stance_table()["adapters"]
+        self.name = f"stance-{'-'.join(digests[name][:8] for name in LAYOUTS)}"
 
-    def judge(self, said: Sequence[SaidSentence], subject: str, is_opener: bool) -> list[JudgedSentence]:
-        logits = self.logits(said, subject, is_opener)
+    def judge(self, said: Sequence[SaidSentence], situation: Situation) -> list[JudgedSentence]:
+        logits = self.logits(said, situation)
         return [weighed(one, logit) for one, logit in zip(said, logits, strict=True)]
 
-    def logits(self, said: Sequence[SaidSentence], subject: str, is_opener: bool) -> list[list[float]]:
-        encoder = self._loaded()
-        found = [[NOTHING] * len(JUDGED) for _ in said]
-        for window in stance_windows(said, subject, is_opener, encoder.tokenizer):
-            states = encoder.hidden(window.ids)
-            for place, first, last in window.sentences:
-                found[place] = encoder.judged(states[first:last])[: len(JUDGED)].tolist()
+    def logits(self, said: Sequence[SaidSentence], situation: Situation) -> list[list[list[float]]]:
+        """For each sentence those of every reader."""
+        encoders = self._loaded()
+        found = [[[NOTHING] * len(JUDGED) for _ in LAYOUTS] for _ in said]
+        for number, (name, layout) in enumerate(LAYOUTS.items()):
+            encoder = encoders[name]
+            for window in stance_windows(said, situation, encoder.tokenizer, layout):
+                states = encoder.hidden(window.ids)
+                for place, first, last in window.sentences:
+                    found[place][number] = encoder.judged(states[first:last])[: len(JUDGED)].tolist()
         return found
 
-    def _loaded(self) -> AdaptedEncoder:
+    def _loaded(self) -> dict[str, AdaptedEncoder]:
         with self._loading:
-            if self._encoder is None:
-                adapter = read_adapter(PACKAGE, "stance", stance_table()["adapter"])
-                self._encoder = AdaptedEncoder.open(self._home, self._folder, adapter)
-        return self._encoder
+            if not self._encoders:
+                digests = stance_table()["adapters"]
+                adapters = {name: read_adapter(PACKAGE, name, digests[name]) for name in LAYOUTS}
+                self._encoders = {
+                    name: AdaptedEncoder.open(self._home, self._folder, adapter) for name, adapter in adapters.items()
+                }
+        return self._encoders
 
 
 @cache
 def shared_stance_reader(home: Path, folder: Path | None) -> LearnedStanceReader:
-    """One for the process: its model takes memory and a while to load."""
+    """One for the process: its models take memory and a while to load."""
     return LearnedStanceReader(home, folder)

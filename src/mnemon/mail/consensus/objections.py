@@ -68,11 +68,7 @@ def _followed(
         for message in discussion.messages[order[last.message_id] + 1 :]
         if message.parent == last.message_id and message.speaker != last.speaker
     ]
-    own_words = [
-        " ".join(message.text[span.start : span.end] for span in message.spans if span.label == "new")
-        for message in answers
-    ]
     state: ObjectionState = (
-        "met" if any(MEETS.search(words) for words in own_words) else "answered" if answers else "open"
+        "met" if any(MEETS.search(message.own_words) for message in answers) else "answered" if answers else "open"
     )
     return Objection(main, state, None, tuple(message.message_id for message in answers))

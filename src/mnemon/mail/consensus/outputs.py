@@ -44,6 +44,7 @@ class ObjectionShown(Said):
 
     state: str
     resolved: bool
+    found_by: str = Field(description="vote, formula (fixed words) or learned: the words only read as an objection.")
     settled_by: Said | None
     answered_in: list[str] = Field(description="Ids of the messages that answered it.")
 

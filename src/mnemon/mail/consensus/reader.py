@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from mnemon.mail.consensus.formulas import formula_of
 from mnemon.mail.consensus.said import SaidSentence
+from mnemon.mail.consensus.situation import Situation
 from mnemon.mail.consensus.stances import JUDGED, Stance
 
 PACKAGE = "mnemon.mail.consensus"
@@ -33,7 +34,7 @@ class StanceReader(Protocol):
 
     name: str
 
-    def judge(self, said: Sequence[SaidSentence], subject: str, is_opener: bool) -> list[JudgedSentence]: ...
+    def judge(self, said: Sequence[SaidSentence], situation: Situation) -> list[JudgedSentence]: ...
 
 
 class FormulaReader:
@@ -41,7 +42,7 @@ class FormulaReader:
 
     name = "formulas"
 
-    def judge(self, said: Sequence[SaidSentence], subject: str, is_opener: bool) -> list[JudgedSentence]:
+    def judge(self, said: Sequence[SaidSentence], situation: Situation) -> list[JudgedSentence]:
         found = []
         for one in said:
             stance = formula_of(one.words)
@@ -50,12 +51,12 @@ class FormulaReader:
         return found
 
 
-def weighed(said: SaidSentence, logits: Sequence[float]) -> JudgedSentence:
-    """What reader and formula say together; the most likely stance that passes its own mark, else neutral."""
+def weighed(said: SaidSentence, logits: Sequence[Sequence[float]]) -> JudgedSentence:
+    """What the readers and the formula say together; the most likely stance that passes its own mark, else neutral."""
     table, formula = stance_table(), formula_of(said.words)
     scores: dict[Stance, float] = {}
-    for stance, logit in zip(JUDGED, logits, strict=True):
-        values = features_of(stance, logit, formula)
+    for stance, *read in zip(JUDGED, *logits, strict=True):
+        values = features_of(stance, read, formula)
         scores[stance] = round(_likely(sum(map(float.__mul__, table["weights"][stance], values))), 3)
     if formula is not None and formula != "question":
         # Fixed words are not lost because the reader doubts them.
@@ -67,10 +68,10 @@ def weighed(said: SaidSentence, logits: Sequence[float]) -> JudgedSentence:
     return JudgedSentence(said, best, scores[best], formula == best, scores)
 
 
-def features_of(stance: Stance, logit: float, formula: Stance | None) -> list[float]:
-    """What speaks for a stance: the reader's logit, a formula for it, a formula for another, and that there is one."""
-    bounded = max(-8.0, min(8.0, logit))
-    return [1.0, bounded, float(formula == stance), float(formula is not None and formula != stance)]
+def features_of(stance: Stance, read: Sequence[float], formula: Stance | None) -> list[float]:
+    """What speaks for a stance: a formula for it, a formula for another, and each reader's logit."""
+    bounded = [max(-8.0, min(8.0, logit)) for logit in read]
+    return [1.0, float(formula == stance), float(formula is not None and formula != stance), *bounded]
 
 
 def _likely(score: float) -> float:

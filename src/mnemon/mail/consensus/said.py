@@ -13,6 +13,11 @@ MOST_ANSWERED = 400
 NARROW = 40
 LINE_MARKS = re.compile(r"^[ \t>|]+", re.MULTILINE)
 FIRST_WORD = re.compile(r"\s*(\S+)")
+# A sentence that goes on in small letters has as many letters before that at least.
+SHORT_LINE = 20
+SENTENCE_END = re.compile(r"[.!?:;…][\"'”’)\]*_]*[ \t]*\Z")
+# An item of a list, or a name with its value.
+NEW_LINE = re.compile(r"[-+*•–—](?=\s)|[>#|\[]|\(?\d{1,2}[.)]\s|[A-ZÄÖÜ][^\s:]*(?: [^\s:]+){0,2}:(?=\s)")
 GREETING = re.compile(
     r"(?:hi|hello|hey|dear|hallo|liebe|lieber|moin|guten (?:tag|morgen|abend)|good (?:morning|evening|"
     r"day))\b[^.!?]{0,40}"
@@ -60,7 +65,22 @@ def _sentences(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _is_hard(text: str, begin: int, border: int, last: int, width: int) -> bool:
-    """Whether a line ends because its writer ended it: the next word would have had room in it."""
+    """Whether a line ends because its writer ended it: the next word would have had room in it, and does not go on with
+    a sentence."""
     following = FIRST_WORD.match(text, border, last)
-    line = max(text.rfind("\n", 0, border) + 1, begin)
-    return width <= NARROW or (following is not None and border - line + 1 + len(following[1]) < width - 2)
+    if following is None:
+        return width <= NARROW
+    start = text.rfind("\n", 0, border) + 1
+    if _goes_on(text, start, border, following.start(1), width):
+        return False
+    line = max(start, begin)
+    return width <= NARROW or border - line + 1 + len(following[1]) < width - 2
+
+
+def _goes_on(text: str, start: int, border: int, following: int, width: int) -> bool:
+    """Whether the sentence goes on in the next line: nothing ends it, and that line begins in small letters, or the one
+    before it is about as long as the others."""
+    length = border - start
+    if SENTENCE_END.search(text, start, border) or NEW_LINE.match(text, following):
+        return False
+    return length >= (SHORT_LINE if text[following].islower() else max(NARROW, 3 * width // 4))

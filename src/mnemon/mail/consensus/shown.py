@@ -67,7 +67,12 @@ async def show_consensus(tx: Connection, named: str) -> outputs.ConsensusShown:
     found = row["found"]
     words = _Words(await (await tx.execute(WORDS, (_messages_in(found),))).fetchall())
     votes = [outputs.VoteShown(**said, **_rest(one)) for one in found["votes"] if (said := words.of(one))]
-    objections = [_objection(one, said, words) for one in found["objections"] if (said := words.of(one))]
+    objecting = {_place(one): one["found_by"] for one in found["statements"] if one["stance"] == "object"}
+    objections = [
+        _objection(one, said, objecting.get(_place(one), "formula"), words)
+        for one in found["objections"]
+        if (said := words.of(one))
+    ]
     told = found["conclusion"]
     concluded = words.of(told) if told else None
     return outputs.ConsensusShown(
@@ -101,12 +106,17 @@ def _messages_in(found: FoundPlace) -> list[str]:
     return list({*(one["message_key"] for one in places), *answers})
 
 
-def _objection(found: FoundPlace, said: FoundPlace, words: _Words) -> outputs.ObjectionShown:
+def _place(found: FoundPlace) -> tuple[Any, ...]:
+    return tuple(found[name] for name in PLACE)
+
+
+def _objection(found: FoundPlace, said: FoundPlace, found_by: str, words: _Words) -> outputs.ObjectionShown:
     settled = words.of(found["settled_by"]) if found["settled_by"] else None
     return outputs.ObjectionShown(
         **said,
         state=found["state"],
         resolved=found["state"] not in UNRESOLVED,
+        found_by=found_by,
         settled_by=outputs.Said(**settled) if settled else None,
         answered_in=words.ids(found["answered_in"]),
     )

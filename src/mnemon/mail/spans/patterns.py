@@ -35,7 +35,6 @@ LONGEST_LINE = 400
 MOST_TRIED = 20_000
 
 QUOTED = re.compile(r"[ \t]{0,3}(?P<marks>(?:>[ \t]{0,2}){1,60})")
-BLANK_QUOTE = re.compile(r"[ \t>]*\Z")
 
 # "On Monday, Anna <anna@example.org> wrote:" or "Am Montag schrieb Anna:", in the languages mail programs speak most.
 WROTE = re.compile(

@@ -95,7 +95,8 @@ def read_batch(
     batch = MailBatch(position, most)
     for ranged in ranges:
         batch.add(ranged, archive, audience)
-        if batch.is_full:
+        # What has no bytes of its own ends no part: whoever goes on from there would meet it again.
+        if batch.is_full and ranged.length:
             break
     else:
         batch.is_last = True

@@ -1,8 +1,8 @@
 """Packs: the bytes of archives as they were read, kept outside the database. Only a purge changes one.
 
 blobs/<tenant>/packs/<archive id> holds what an archive held, unpacked; of a folder, its files one after another, with
-their ranges in a file beside it. A purged message's bytes are overwritten where they stand. Where files are in a bucket
-(`Files.share`), what is here is a copy.
+their ranges in a file beside it. Where an archive could not be unpacked to its end, a file beside it says why. A purged
+message's bytes are overwritten where they stand. Where files are in a bucket (`Files.share`), what is here is a copy.
 """
 
 import hashlib
@@ -36,7 +36,6 @@ class KeptArchive:
     kept: int
     format: str
     start: int = 0
-    damage: str | None = None
 
 
 @dataclass(frozen=True)
@@ -65,8 +64,10 @@ class Packs:
             _settle(writing)
         kind = _format_of(opening, stream.is_packed)
         archive = archive_id(file_hash, self.audience)
+        if stream.damage:
+            self._write_beside(tenant, self._damage(tenant, archive), stream.damage)
         self._name(tenant, part, archive)
-        return KeptArchive(archive, file_hash, source.stat().st_size, kept, kind, skipped, stream.damage)
+        return KeptArchive(archive, file_hash, source.stat().st_size, kept, kind, skipped)
 
     def keep_mails(self, tenant: UUID, mails: Iterator[ArchiveRange], kind: str) -> KeptArchive | None:
         """Keep single mails one after another; nothing where there are none."""
@@ -86,10 +87,7 @@ class Packs:
             part.unlink()
             return None
         archive = archive_id(digest.hexdigest(), self.audience)
-        index = self._part(tenant)
-        index.write_text("\n".join(ranges), encoding="utf-8")
-        index.replace(self._index(tenant, archive))
-        self.files.share(self._index(tenant, archive))
+        self._write_beside(tenant, self._index(tenant, archive), "\n".join(ranges))
         self._name(tenant, part, archive)
         return KeptArchive(archive, digest.hexdigest(), at, at, kind)
 
@@ -102,6 +100,9 @@ class Packs:
                 return
             file.seek(position - start)
             yield from split_archive(file, position)
+        damage = self.files.shared(self._damage(tenant, archive))
+        if damage.exists():
+            yield ArchiveDefect(start + pack.stat().st_size, 0, damage.read_text(encoding="utf-8"))
 
     def read(self, tenant: UUID, archive: str, offset: int, length: int) -> bytes:
         """Bytes of a pack, counted from where the pack begins."""
@@ -125,6 +126,7 @@ class Packs:
     def discard(self, tenant: UUID, archive: str) -> None:
         self.files.discard_shared(self.path(tenant, archive))
         self.files.discard_shared(self._index(tenant, archive))
+        self.files.discard_shared(self._damage(tenant, archive))
 
     def _found(self, tenant: UUID, archive: str) -> Path:
         pack = self.files.shared(self.path(tenant, archive))
@@ -134,6 +136,15 @@ class Packs:
 
     def _index(self, tenant: UUID, archive: str) -> Path:
         return self.path(tenant, archive).with_suffix(".ranges")
+
+    def _damage(self, tenant: UUID, archive: str) -> Path:
+        return self.path(tenant, archive).with_suffix(".damage")
+
+    def _write_beside(self, tenant: UUID, path: Path, words: str) -> None:
+        part = self._part(tenant)
+        part.write_text(words, encoding="utf-8")
+        part.replace(path)
+        self.files.share(path)
 
     def _part(self, tenant: UUID) -> Path:
         folder = self.path(tenant, "x").parent

@@ -18,7 +18,7 @@ from mnemon.mail.inputs import Name
 from mnemon.mail.message.ids import chunk_key
 from mnemon.mail.outputs import MailPerson
 from mnemon.mail.reading import addresses_of, one_thread
-from mnemon.mail.spans.normalized import NormalizedBody
+from mnemon.mail.spans.normalized import new_text
 from mnemon.mail.spans.written import read_spans
 from mnemon.operations import Caller, Door, Input, Output, operation
 from mnemon.reports import library
@@ -168,7 +168,7 @@ async def _found(tx: Connection, score: float, row: dict[str, Any]) -> FoundMail
     text = (await read_text(tx, row["doc_version_id"])).text
     return FoundMail(
         score=score, passage=shown_passage(row), thread=row["thread_subject"],
-        message=NormalizedBody.of(text, read_spans(row["spans"])).text,
+        message=new_text(text, read_spans(row["spans"])),
         sender=MailPerson(name=row["sender_name"], email=row["sender_email"]),
     )  # fmt: skip
 
