@@ -9,6 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+# As `mnemon.models.adapters` calls the rows of tokens that no text has.
+MARKS = "embeddings.word_embeddings.marks"
 LAYERS, HEADS, WIDTH, EPSILON = 6, 12, 384, 1e-12
 # Of each layer, as the published file calls them.
 DENSE = (
@@ -40,8 +42,12 @@ class LowRank(nn.Module):
 class AdaptedMiniLM(nn.Module):
     """Token numbers in, the last hidden state of each token out."""
 
-    def __init__(self, weights: dict[str, Tensor], rank: int, scale: float = 2.0, dropout: float = 0.1) -> None:
+    def __init__(
+        self, weights: dict[str, Tensor], rank: int, scale: float = 2.0, dropout: float = 0.1, marks: int = 0
+    ) -> None:
         super().__init__()
+        # Rows of their own for the first tokens after the padding, which no text has.
+        self.marks = nn.Parameter(0.05 * torch.randn(marks, WIDTH)) if marks else None
         words, places = weights["embeddings.word_embeddings.weight"], weights["embeddings.position_embeddings.weight"]
         self.register_buffer("words", words)
         self.register_buffer("places", places + weights["embeddings.token_type_embeddings.weight"][0])
@@ -63,7 +69,11 @@ class AdaptedMiniLM(nn.Module):
         self.dropout = dropout
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        hidden = self._norm(self.words[ids] + self.places[: ids.shape[1]], "embeddings.LayerNorm")
+        words = self.words[ids]
+        if self.marks is not None:
+            is_mark = (ids > 0) & (ids <= len(self.marks))
+            words = torch.where(is_mark[..., None], self.marks[(ids - 1).clamp(0, len(self.marks) - 1)], words)
+        hidden = self._norm(words + self.places[: ids.shape[1]], "embeddings.LayerNorm")
         seen = mask[:, None, None, :]
         for layer in range(LAYERS):
             hidden = self._layer(layer, self._drop(hidden), seen)
@@ -95,6 +105,8 @@ class AdaptedMiniLM(nn.Module):
 
     def changes(self) -> Iterator[tuple[str, np.ndarray]]:
         """The adapter as it is shipped: for each dense layer two narrow matrices in half precision."""
+        if self.marks is not None:
+            yield MARKS, self.marks.detach().cpu().numpy().astype(np.float16)
         for layer in range(LAYERS):
             for part in DENSE:
                 module = self.dense[f"{layer}_{part}".replace(".", "_")]

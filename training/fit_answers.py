@@ -1,18 +1,22 @@
 """Learns the judgement of answers from our own questions: which statement answers, and whether it does at all.
 
-    .venv/bin/python training/fit_answers.py HOME [collect] [elsewhere]
-    .venv/bin/python training/fit_answers.py HOME read DATA FOLDS
+    .venv/bin/python training/fit_answers.py HOME [collect] [elsewhere] [read ADAPTER] [all]
 
-HOME keeps the store and what was measured of each candidate, so that fitting can be repeated. `read` puts beside each
-candidate how it reads: DATA is the folder that `statement_examples.py` wrote, FOLDS the one where `train_statements.py`
-left what each fold gave to what it had held back (`fold0-held.npz` …).
+HOME keeps the store and what was measured of each candidate, so that fitting can be repeated. The questions are
+those of `tune`: `read` puts beside each candidate how it reads by an adapter that has not seen them, which
+`train_statements.py` writes with `held=tune`. What is known without a reading is fitted anew with `all` alone.
 """
 
 import asyncio
+import hashlib
 import json
 import pickle
 import re
 import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,11 +26,13 @@ from asked_library import GoldQuestion, Library, is_quoted, load_questions, open
 from numpy.typing import NDArray
 
 from mnemon.ask.filters import EVERYTHING
+from mnemon.ask.learned.cross_encoder import AskedAsRead, StatementReader
 from mnemon.ask.learned.pairs import ReadStatement
 from mnemon.ask.quoting import weighed
 from mnemon.ask.quoting.judgement import FILE, KnownStatements
 from mnemon.cli.context import OPERATOR
 from mnemon.documents.access import Reader
+from mnemon.models.adapters import AdaptedEncoder, Adapter, unpacked
 from mnemon.telemetry import configure_logging
 
 Floats = NDArray[np.float64]
@@ -36,9 +42,10 @@ MEASURED, QUOTED = 24, 3
 UNANSWERABLE = 2.0
 # Of the questions, so many are also asked where nothing is about them.
 EVERY_FAR = 12
+FOLDS = 5
 SAMPLE = Path(__file__).parents[1] / "examples" / "kestrel"
 # Below this chance a question is refused: chosen on the curve of `tune`.
-ENOUGH = 0.18
+ENOUGH = 0.25
 # What says nothing of one candidate beside the others of its question.
 NOT_RANKED = {"missing", "unheard", "plain_what", "replies", "matter"}
 # What the best has beside the others: reckoned anew by the weights that are learned.
@@ -52,12 +59,12 @@ UNKNOWN: dict[KnownStatements, frozenset[str]] = {
 # What few examples must not turn around: these never speak for a statement, and those never against it.
 NEVER_FOR = (
     "names_missing", "numbers_missing", "of_other", "replaced", "quoted", "question", "empty", "short", "code",
-    "missing", "unheard", "once", "long",
+    "missing", "unheard", "once", "long", "blank", "nowhere", "names_nowhere",
 )  # fmt: skip
 NEVER_AGAINST = (
     "own", "heads", "near", "title", "similarity", "passage", "fits", "fits_new", "fits_soft", "matter", "lead",
     "margin", "in_time", "by_named", "of_named", "told", "stance", "left", "unit", "reply", "section", "list_item",
-    "read", "read_lead", "any_read",
+    "read", "read_lead", "any_read", "settles",
 )  # fmt: skip
 
 
@@ -70,6 +77,11 @@ class Example:
     gold: list[bool]
     words: list[int]
     texts: list[ReadStatement]
+    asked: AskedAsRead
+
+    @property
+    def fold(self) -> int:
+        return zlib.crc32(self.question.document.encode()) % FOLDS
 
 
 async def collect(home: Path, kept: Path) -> list[Example]:
@@ -77,8 +89,8 @@ async def collect(home: Path, kept: Path) -> list[Example]:
     weighed.COMPARED = MEASURED
     examples: list[Example] = pickle.loads(kept.read_bytes()) if kept.exists() else []
     known = {one.question for one in examples}
-    questions = load_questions(("train", "tune"))
-    # How they read is put beside them later, by folds that had not seen them.
+    questions = load_questions(("tune",))
+    # How they read is put beside them later, by an adapter that has not seen them.
     async with open_library(home, questions, read_statements=False) as library:
         for number, question in enumerate(one for one in questions if one not in known):
             examples.append(await _measure(library, question))
@@ -91,9 +103,9 @@ async def collect(home: Path, kept: Path) -> list[Example]:
 async def elsewhere(home: Path) -> list[Example]:
     """Every few questions asked where nothing is about them: of the sample corpus. What is near its matter alone would
     not teach that a question can be far from everything."""
-    asked = [one for one in load_questions(("train", "tune")) if not one.unanswerable][::EVERY_FAR]
+    asked = [one for one in load_questions(("tune",)) if not one.unanswerable][::EVERY_FAR]
     sample = [path for path in sorted(SAMPLE.rglob("*")) if path.suffix in (".md", ".txt", ".eml")]
-    async with open_files(home / "elsewhere", sample, read_statements=True) as library:
+    async with open_files(home / "elsewhere", sample, read_statements=False) as library:
         nowhere = replace(next(iter(library.documents.values())), text="")
         far = replace(library, documents={one.document: nowhere for one in asked})
         return [
@@ -117,7 +129,7 @@ async def _measure(library: Library, question: GoldQuestion) -> Example:
     values = [{name: value for name, value in one.values.items() if not BESIDE.fullmatch(name)} for one in found]
     return Example(
         question, values, gold, [len(one.statement.text.split()) for one in found],
-        [weighed.as_read(one) for one in found],
+        weighed.as_read(found, told.weighing), AskedAsRead(told.need.question, told.need.places),
     )  # fmt: skip
 
 
@@ -140,28 +152,28 @@ def without(example: Example, gone: frozenset[str]) -> Example:
     return replace(example, values=values)
 
 
-def with_reading(examples: list[Example], data: Path, folds: Path) -> list[Example]:
-    """Each candidate with the logit of the fold that had not seen its document."""
-    with np.load(data / "statements.npz") as file:
-        rows, about = file["rows"], json.loads(str(file["about"]))
-    logits = np.full(len(rows), np.nan)
-    for one in sorted(folds.glob("fold?-held.npz")):
-        with np.load(one) as file:
-            logits = np.where(np.isnan(logits), file["logits"], logits)
-    of: dict[int, list[int]] = {}
-    for place, row in enumerate(rows.tolist()):
-        of.setdefault(row[0], []).append(place)
-    own = [question for question, one in enumerate(about) if one[0] == "own"]
-    return [
-        replace(
-            example,
-            values=[
-                values | {"read": float(logits[row])}
-                for values, row in zip(example.values, of.get(question, []), strict=True)
-            ],
-        )
-        for question, example in zip(own, examples, strict=True)
-    ]
+def with_reading(examples: list[Example], adapter: Path) -> list[Example]:
+    """Each candidate with how it reads by this adapter, which was not shipped."""
+    with held_reader(adapter) as reader:
+        return [_read(one, reader) for one in examples]
+
+
+@contextmanager
+def held_reader(adapter: Path) -> Iterator[StatementReader]:
+    with np.load(adapter) as file:
+        parts = unpacked({name: file[name] for name in file.files})
+    made = Adapter("held", hashlib.sha256(adapter.read_bytes()).hexdigest(), parts)
+    with tempfile.TemporaryDirectory(prefix="mnemon-held-") as home:
+        yield StatementReader(Path(home), loaded=AdaptedEncoder.open(Path(home), None, made))
+
+
+def _read(example: Example, reader: StatementReader) -> Example:
+    logits = reader.read(example.asked, example.texts) if example.texts else []
+    assert logits is not None
+    return replace(
+        example,
+        values=[values | {"read": float(logit)} for values, logit in zip(example.values, logits, strict=True)],
+    )
 
 
 def fit_rank(examples: list[Example], names: list[str], penalty: float = 2.0, steps: int = 400) -> Floats:
@@ -268,6 +280,17 @@ def curve(made: dict[str, Any], examples: list[Example]) -> list[tuple[float, ..
     return rows
 
 
+def of_folds(examples: list[Example], known: KnownStatements) -> list[tuple[float, ...]]:
+    """The curve of what was learned from the other folds, weighed by the questions of each."""
+    known_only = [without(one, UNKNOWN[known]) for one in examples]
+    rows, sizes = [], []
+    for fold in range(FOLDS):
+        own = [one for one in known_only if one.fold == fold]
+        rows.append(curve(fit([one for one in examples if one.fold != fold], known), own))
+        sizes.append(len(own))
+    return [tuple(np.average(np.array(bar), axis=0, weights=sizes)) for bar in zip(*rows, strict=True)]
+
+
 def main(home: Path, *steps: str) -> None:
     configure_logging("ERROR")
     kept, kept_far = home / "examples.pickle", home / "elsewhere.pickle"
@@ -276,21 +299,20 @@ def main(home: Path, *steps: str) -> None:
     if "elsewhere" in steps:
         kept_far.write_bytes(pickle.dumps(asyncio.run(elsewhere(home))))
     if "read" in steps:
-        data, folds = map(Path, steps[steps.index("read") + 1 :])
-        kept.write_bytes(pickle.dumps(with_reading(pickle.loads(kept.read_bytes()), data, folds)))
+        adapter = Path(steps[steps.index("read") + 1])
+        for file in (one for one in (kept, kept_far) if one.exists()):
+            file.write_bytes(pickle.dumps(with_reading(pickle.loads(file.read_bytes()), adapter)))
     examples: list[Example] = pickle.loads(kept.read_bytes())
     examples += pickle.loads(kept_far.read_bytes()) if kept_far.exists() else []
-    train = [one for one in examples if one.question.split == "train"]
-    tune = [one for one in examples if one.question.split == "tune"]
-    found = [any(one.gold) for one in tune if not one.question.unanswerable]
-    print("gold among candidates, tune:", round(float(np.mean(found)), 3))
+    found = [any(one.gold) for one in examples if not one.question.unanswerable]
+    print("gold among candidates:", round(float(np.mean(found)), 3))
     made = json.loads(FILE.read_text(encoding="utf-8"))
-    for known in UNKNOWN:
+    for known in UNKNOWN if "all" in steps else ("reading",):
         if known == "reading" and not any("read" in values for one in examples for values in one.values):
             print(f"{known}: not measured, left as it is")
             continue
-        print(f"{known}, learned on train, measured on tune: bar, right, wrong, refused, unanswerable refused")
-        for row in curve(fit(train, known), [without(one, UNKNOWN[known]) for one in tune]):
+        print(f"{known}, five folds by document: bar, right, wrong, refused, unanswerable refused")
+        for row in of_folds(examples, known):
             print(" ".join(f"{value:.3f}" for value in row))
         made[known] = fit(examples, known)
     FILE.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")

@@ -1,9 +1,10 @@
 """Learns which statements an answer quotes beside the best one.
 
-    .venv/bin/python training/fit_beside.py HOME [collect]
+    .venv/bin/python training/fit_beside.py HOME [collect ADAPTER]
 
-Asks the questions of `tune` without the reading of statements, which has learned from them, and looks at those that
-follow the best one. What it prints is of five folds by document; what it writes is learned from all.
+Asks the questions of `tune`, read by an adapter that has not learned from them (`train_statements.py` with
+`held=tune`), and looks at those that follow the best one. What it prints is of five folds by document; what it writes
+is learned from all.
 """
 
 import asyncio
@@ -18,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 from asked_library import GoldQuestion, Library, StoredDocument, is_quoted, load_questions, open_library
-from fit_answers import Floats, fit_chance
+from fit_answers import Floats, fit_chance, held_reader
 
 from mnemon.ask.filters import EVERYTHING
 from mnemon.ask.quoting import beside
@@ -64,10 +65,12 @@ class Followed:
         return [one for one in best if one.worth(weights) >= enough]
 
 
-async def collect(home: Path) -> list[Followed]:
+async def collect(home: Path, adapter: Path) -> list[Followed]:
     questions = load_questions(("tune",))
-    async with open_library(home, questions, read_statements=False) as library:
-        return [one for question in questions if (one := await _followed(library, question))]
+    with held_reader(adapter) as reader:
+        async with open_library(home, questions) as library:
+            library.mnemon.searcher.statement_reader = reader
+            return [one for question in questions if (one := await _followed(library, question))]
 
 
 async def _followed(library: Library, question: GoldQuestion) -> Followed | None:
@@ -122,8 +125,9 @@ def table(asked: list[Followed]) -> list[tuple[float, ...]]:
 def main(home: Path, *steps: str) -> None:
     configure_logging("ERROR")
     kept = home / "beside.pickle"
-    if "collect" in steps or not kept.exists():
-        kept.write_bytes(pickle.dumps(asyncio.run(collect(home))))
+    if "collect" in steps:
+        adapter = Path(steps[steps.index("collect") + 1])
+        kept.write_bytes(pickle.dumps(asyncio.run(collect(home, adapter))))
     asked: list[Followed] = pickle.loads(kept.read_bytes())
     print("bar, gold quoted, of standing questions, words")
     for row in table(asked):

@@ -28,6 +28,7 @@ FOLDS = 5
 EVERY, MOST_AFTER = 5, 60
 # Of such a chance a later statement is told first, and the earlier one as replaced.
 ENOUGH = 0.6
+CUES = ("moves", "alters", "calls_off", "takes_over", "denial", "amends")
 NOWHERE = StatementSource(UUID(int=1), UUID(int=1), 1, True, "", "", "text/plain", None)
 
 
@@ -103,8 +104,12 @@ def _holds(one: Statement, text: str, quote: str) -> bool:
     return False
 
 
+def tells_change(values: StatementValues) -> bool:
+    return any(values[name] for name in CUES)
+
+
 def learned(asked: list[Followed]) -> dict[str, float]:
-    rows = [row for one in asked for row in one.after if later.tells_change(row[0])]
+    rows = [row for one in asked for row in one.after if tells_change(row[0])]
     names = sorted(rows[0][0])
     table: Floats = np.array([[values[name] for name in names] for values, _ in rows])
     gold = np.array([float(is_gold) for _, is_gold in rows])
@@ -123,7 +128,7 @@ def main() -> None:
         weights = learned([one for one in asked if one.fold != fold])
         for one in asked:
             if one.fold == fold:
-                rows = [(chance(v, weights), gold) for v, gold in one.after if later.tells_change(v)]
+                rows = [(chance(v, weights), gold) for v, gold in one.after if tells_change(v)]
                 best.append((one.question, *max(rows, default=(0.0, False))))
     changed = [one for one in best if one[0].standing]
     print("bar: of those that changed, told and right; of the others, told")

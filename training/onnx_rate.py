@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 
-from mnemon.models.minilm import DIMENSION, LAYERS, Float32s, _Builder, minilm_graph
+from mnemon.models.minilm.graph import DIMENSION, LAYERS, Float32s, _Builder, minilm_graph
 
 RUNS = 20
 HALF = 10

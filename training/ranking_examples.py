@@ -23,7 +23,6 @@ from talk_files import Query, gold_of, lines, meetings
 from mnemon.app import Mnemon
 from mnemon.ask.filters import EVERYTHING
 from mnemon.ask.measures import PassagePlace
-from mnemon.ask.scoring import PASSAGE_PARTS
 from mnemon.documents.ingest.chunk_store import PASSAGE
 from mnemon.documents.ingest.embedded_text import text_to_embed
 from mnemon.search.ranking import fuse
@@ -102,7 +101,7 @@ class Examples:
     """Collects them."""
 
     def __init__(self) -> None:
-        self.names = list(PASSAGE_PARTS)
+        self.names = list(PASSAGE.weights)
         self.rows: list[np.ndarray] = []
         self.labels: list[np.ndarray] = []
         self.questions: list[dict[str, Any]] = []

@@ -117,7 +117,7 @@ class Windows:
             ids[row, : len(one["ids"])] = one["ids"]
             for place, (first, last, found, *_) in enumerate(one["segments"]):
                 spans[row, place] = first, last
-                if one["of"] == "untold":
+                if found is None:
                     continue
                 if one["of"] == "mail":
                     wanted[row, place, -1], weight[row, place, -1] = found[0], settings.mail

@@ -6,8 +6,9 @@ gets the mean of the logits that the models of a fold give what they held back, 
 of them, OUT/mixed_folds.json those of the mean of their weights; OUT/readerN.npz the adapters that have seen all. With
 `seconds` the number of epochs is cut to what fits.
 
-With `taught` they are only the teachers: new ones, which begin anew and learn for so many seconds, learn from the same
-labels and from what the teachers of their own fold make of texts that nobody labelled. They overwrite the files.
+With `taught` they are only the teachers, `teachers` of each part: new ones, which begin anew and learn for so many
+seconds, learn from the same labels and from what the teachers of their own fold make of texts that nobody labelled.
+They overwrite the files.
 """
 
 import json
@@ -27,6 +28,8 @@ from train_reader import MASK, Example, Settings, Windows, _is_held, _plans, _re
 
 TIMED_STEPS = 40
 UNTOLD, UNTOLD_SHARE = 2, 0.7
+# What was judged by hand in texts that nobody labelled otherwise counts so much beside what teachers make of the rest.
+JUDGED_WEIGHT = 2.0
 
 
 class Readers(nn.Module):
@@ -80,13 +83,17 @@ class Course:
         ]
         self.mail = [row for row in places if examples[row]["of"] == "mail"]
         self.untold = [row for row in places if examples[row]["of"] == "untold"]
+        self.judged = [row for row in self.untold if any(part[2] is not None for part in examples[row]["segments"])]
 
     def epoch(self, batches: int, mail_batches: int, untold_batches: int) -> list[list[list[int]]]:
         """Of labelled texts, of sentences of mail, of texts without labels."""
         settings, dice = self.settings, self.dice
         seen = [r for p in self.plans for r in p[bool(p[1]) and dice.random() < settings.shifted]]
         mail = dice.sample(self.mail, min(len(self.mail), mail_batches * settings.mail_batch))
-        untold = dice.sample(self.untold, min(len(self.untold), untold_batches * settings.batch))
+        # Those of which a part was judged by hand every other time, the many others seldom.
+        often = dice.sample(self.judged, len(self.judged) // 2) if untold_batches else []
+        rest = max(0, untold_batches * settings.batch - len(often))
+        untold = [*often, *dice.sample(self.untold, min(len(self.untold), rest))]
         return [
             self._cut(seen, batches, settings.batch),
             self._cut(mail, mail_batches, settings.mail_batch),
@@ -106,22 +113,31 @@ class Course:
 class Taught:
     """What the teachers of each fold make of texts without labels: probabilities, by model and row."""
 
-    def __init__(self, teachers: Readers, windows: Windows, rows: list[int], each: list[tuple[str, int]]) -> None:
+    def __init__(
+        self, teachers: Readers, windows: Windows, rows: list[int], taught_by: list[str], each: list[tuple[str, int]]
+    ) -> None:
         logits = judge(teachers, windows, rows)
-        for part in {part for part, _ in each}:
-            mine = [place for place, (other, _) in enumerate(each) if other == part]
-            logits[mine] = logits[mine].mean(0, keepdims=True)
-        self.likely = torch.tensor(1 / (1 + np.exp(-logits)), device=windows.ids.device)
+        means = {
+            part: logits[[place for place, other in enumerate(taught_by) if other == part]].mean(0)
+            for part in set(taught_by)
+        }
+        likely = np.stack([1 / (1 + np.exp(-means[part])) for part, _ in each])
+        self.likely = torch.tensor(likely, device=windows.ids.device)
         self.place = torch.zeros(len(windows.counts), dtype=torch.long, device=windows.ids.device)
         self.place[torch.tensor(rows, device=self.place.device)] = torch.arange(len(rows), device=self.place.device)
 
     def of(self, windows: Windows, rows: Tensor, most: int) -> tuple[Tensor, Tensor]:
-        """What is wanted of each segment, and its weight: none for the mail's own output and where no segment is."""
+        """What is wanted of each segment, and its weight: none for the mail's own output and where no segment is. What
+        was judged by hand is known better than any teacher does."""
         models = torch.arange(len(rows), device=rows.device)[:, None]
         wanted = self.likely[models, self.place[rows], :most]
         weight = (windows.spans[rows, :most, 1:] > 0).float().expand_as(wanted).clone()
         weight[..., -1] = 0.0
-        return wanted, weight
+        by_hand = windows.weight[rows, :most]
+        return (
+            torch.where(by_hand > 0, windows.wanted[rows, :most], wanted),
+            torch.where(by_hand > 0, JUDGED_WEIGHT * by_hand, weight),
+        )
 
 
 def train(
@@ -222,6 +238,7 @@ def main() -> int:
     own = {one.partition("=")[0]: one.partition("=")[2] for one in sys.argv[3:]}
     parts, seeds = own.pop("held").split(","), int(own.pop("seeds", "1"))
     seconds, more = float(own.pop("seconds", "0")), float(own.pop("taught", "0"))
+    teachers = int(own.pop("teachers", str(seeds)))
     settings = _settings([f"{name}={value}" for name, value in own.items()])
     data, out = Path(sys.argv[1]), Path(sys.argv[2])
     torch.manual_seed(settings.seed)
@@ -230,20 +247,24 @@ def main() -> int:
     table = json.loads((data / "examples.json").read_text())
     examples, outputs = table["examples"], len(table["categories"]) + 1
     windows = Windows(examples, outputs, settings, device)
-    each = [(part, seed) for part in parts for seed in range(seeds)]
     weights = load_weights(data / "minilm.npz", device)
-    courses = [
-        Course(examples, {r for r, one in enumerate(examples) if not _is_held(one, part)}, settings, seed)
-        for part, seed in each
-    ]
-    model = Readers(weights, len(each), outputs, settings, kind).to(device)
-    train(model, windows, courses, settings, seconds)
-    if more:
-        _tell(model, windows, examples, each, out, outputs - 1, "fold")
-        untold = [row for row, one in enumerate(examples) if one["of"] == "untold"]
-        taught = Taught(model, windows, untold, each)
+
+    def trained(each: list[tuple[str, int]], seconds: float, taught: Taught | None = None) -> Readers:
         model = Readers(weights, len(each), outputs, settings, kind).to(device)
-        train(model, windows, courses, settings, more, taught)
+        allowed = {part: {r for r, one in enumerate(examples) if not _is_held(one, part)} for part, _ in each}
+        courses = [Course(examples, allowed[part], settings, seed) for part, seed in each]
+        train(model, windows, courses, settings, seconds, taught)
+        return model
+
+    each = [(part, seed) for part in parts for seed in range(seeds)]
+    if more:
+        first = [(part, seed) for part in parts for seed in range(teachers)]
+        model = trained(first, seconds)
+        _tell(model, windows, examples, first, out, outputs - 1, "fold")
+        untold = [row for row, one in enumerate(examples) if one["of"] == "untold"]
+        model = trained(each, more, Taught(model, windows, untold, [part for part, _ in first], each))
+    else:
+        model = trained(each, seconds)
     for place, (part, seed) in enumerate(each):
         if part == "none":
             _export(model, place, out / f"reader{seed}.npz")

@@ -20,15 +20,18 @@ os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 
 import numpy as np
 import torch
-from adapted_minilm import DENSE, LAYERS, load_weights
+from adapted_minilm import DENSE, LAYERS, MARKS, WIDTH, AdaptedMiniLM, load_weights
 from torch import Tensor, nn
 from torch.nn import functional
-from train_ranker import Judge, _parts
+from train_ranker import _parts
 
 START, END = 101, 102
-# As `mnemon.ask.learned.pairs` lays them out.
-MOST_ASKED, MOST_STATEMENT, MOST_LED, MOST_HEAD = 36, 56, 24, 20
+# As `mnemon.ask.learned.pairs` lays them out, with a mark before each word that the question is about.
+MOST_ASKED, MOST_STATEMENT, MOST_LED, MOST_HEAD, MOST_AFTER = 48, 56, 40, 24, 16
+HEARD = 5
 FOLDS = 4
+# Tokens of an answer that are looked for in the statements.
+MOST_ANSWER = 12
 # Rows that a processor reads at once.
 TOGETHER = 14
 
@@ -54,13 +57,32 @@ class Settings:
     statements: int = 12
     dropout: float = 0.1
     decay: float = 0.01
-    # How much it counts that each pair is judged right by itself, beside the choice within a question.
+    # How much it counts that each pair is judged right by itself, beside the choice within a question; and that the
+    # words of the answer are told from the others of a statement, which nothing but the training asks for.
     alone: float = 0.3
+    told: float = 0.2
     # Of the questions that were made of others, and of those of meetings, each epoch sees these shares.
-    others: float = 0.3
     meetings: float = 0.4
     # A running mean of the weights is what is kept.
     average: float = 0.995
+
+
+class StatementJudge(nn.Module):
+    """The adapted embedder, one number for the first token's state and the mean of all, and one for each token."""
+
+    def __init__(self, weights: dict[str, Tensor], settings: Settings) -> None:
+        super().__init__()
+        self.encoder = AdaptedMiniLM(weights, settings.rank, dropout=settings.dropout, marks=HEARD)
+        self.head = nn.Linear(2 * WIDTH, 1)
+        self.told = nn.Linear(WIDTH, 1)
+        nn.init.zeros_(self.head.weight)
+        nn.init.constant_(self.head.bias, -2.0)
+
+    def forward(self, ids: Tensor) -> tuple[Tensor, Tensor]:
+        mask = ids > 0
+        hidden = self.encoder(ids, mask)
+        mean = (hidden * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
+        return self.head(torch.cat([hidden[:, 0], mean], -1))[:, 0], self.told(hidden)[..., 0]
 
 
 class Pairs:
@@ -68,20 +90,27 @@ class Pairs:
 
     def __init__(self, path: Path, device: str) -> None:
         with np.load(path) as file:
-            rows, self.about = file["rows"], json.loads(str(file["about"]))
+            rows, heard, self.about = file["rows"], file["heard"], json.loads(str(file["about"]))
             texts = _parts(file["texts_ids"], file["texts_ends"])
             asked = _parts(file["asked_ids"], file["asked_ends"])
+            places = _parts(file["places_ids"], file["places_ends"])
+            answers = _parts(file["answers_ids"], file["answers_ends"])
         ids = [
-            [START, *asked[question][:MOST_ASKED], END, *texts[words][:MOST_STATEMENT], END,
-             *texts[before][-MOST_LED:], END, *texts[head][:MOST_HEAD], END]
-            for question, words, before, head, _ in rows.tolist()
+            [START, *marked(asked[question], places[question], marks)[:MOST_ASKED], END, *texts[words][:MOST_STATEMENT],
+             END, *texts[before][-MOST_LED:], END, *texts[head][:MOST_HEAD], END, *texts[after][:MOST_AFTER], END]
+            for (question, words, before, head, after, _), marks in zip(rows.tolist(), heard.tolist(), strict=True)
         ]  # fmt: skip
+        told = np.zeros((len(asked), MOST_ANSWER), np.int64)
+        for number, one in enumerate(answers):
+            new = [token for token in dict.fromkeys(one) if token not in asked[number]][:MOST_ANSWER]
+            told[number, : len(new)] = new
+        self.answers = torch.tensor(told, device=device)[torch.tensor(rows[:, 0].astype(np.int64), device=device)]
         self.length = [len(one) for one in ids]
         filled = np.zeros((len(ids), max(self.length)), np.int32)
         for number, one in enumerate(ids):
             filled[number, : len(one)] = one
         self.ids = torch.tensor(filled, device=device)
-        self.gold = rows[:, 4].tolist()
+        self.gold = rows[:, 5].tolist()
         self.of: dict[int, list[int]] = {}
         for number, row in enumerate(rows):
             self.of.setdefault(int(row[0]), []).append(number)
@@ -95,6 +124,15 @@ class Pairs:
         return self.ids[rows, : max(self.length[row] for row in rows)].long()
 
 
+def marked(question: list[int], places: list[int], marks: list[int]) -> list[int]:
+    """As `mnemon.ask.learned.pairs` does; no mark is 0."""
+    mark_at = {place: mark for place, mark in zip(places, marks, strict=False) if mark}
+    made: list[int] = []
+    for place, token in enumerate(question):
+        made += [mark_at[place], token] if place in mark_at else [token]
+    return made
+
+
 def main() -> int:
     settings = _settings(sys.argv[3:])
     data, out = Path(sys.argv[1]), Path(sys.argv[2])
@@ -106,7 +144,7 @@ def main() -> int:
         torch.set_num_threads(settings.threads)
     began = time.perf_counter()
     pairs = Pairs(data / "statements.npz", device)
-    model = Judge(load_weights(data / "minilm.npz", device), settings).to(device)
+    model = StatementJudge(load_weights(data / "minilm.npz", device), settings).to(device)
     if settings.start:
         _begin_with(model, Path(settings.start))
     for dense in model.encoder.dense.values() if _has_cuda() else ():
@@ -129,8 +167,9 @@ def main() -> int:
     return 0
 
 
-def _begin_with(model: Judge, adapter: Path) -> None:
+def _begin_with(model: StatementJudge, adapter: Path) -> None:
     with np.load(adapter) as file, torch.no_grad():
+        model.encoder.marks.copy_(torch.tensor(file[MARKS].astype(np.float32)))
         for layer in range(LAYERS):
             for part in DENSE:
                 dense, name = model.encoder.dense[f"{layer}_{part}".replace(".", "_")], f"encoder.layer.{layer}.{part}"
@@ -149,10 +188,10 @@ def _settings(given: list[str]) -> Settings:
     return settings
 
 
-def _train(model: Judge, pairs: Pairs, kept: list[int], settings: Settings) -> None:
+def _train(model: StatementJudge, pairs: Pairs, kept: list[int], settings: Settings) -> None:
     dice = random.Random(settings.seed)
-    of = {name: [one for one in kept if pairs.about[one][0] == name] for name in ("own", "other", "meetings")}
-    share = {"own": 1.0, "other": settings.others, "meetings": settings.meetings}
+    of = {name: [one for one in kept if pairs.about[one][0] == name] for name in ("own", "meetings")}
+    share = {"own": 1.0, "meetings": settings.meetings}
     some = {name: int(len(of[name]) * share[name]) for name in of}
     steps = settings.steps or settings.epochs * -(-sum(some.values()) // settings.batch)
     parameters = [one for one in model.parameters() if one.requires_grad]
@@ -215,10 +254,10 @@ def _some_of(pairs: Pairs, question: int, most: int, dice: random.Random) -> lis
     return [*gold, *near, *more]
 
 
-def _loss(model: Judge, pairs: Pairs, chosen: list[list[int]], settings: Settings) -> Tensor:
+def _loss(model: StatementJudge, pairs: Pairs, chosen: list[list[int]], settings: Settings) -> Tensor:
     """The choice is among a question's statements and none of them, which stands at 0."""
     flat = [row for rows in chosen for row in rows]
-    logits = _by_length(model, pairs, flat)
+    logits, of_tokens, ids = _by_length(model, pairs, flat)
     widest = max(map(len, chosen))
     place = torch.full((len(chosen), widest), len(flat))
     gold = torch.zeros(len(chosen), widest + 1, dtype=torch.bool)
@@ -235,29 +274,38 @@ def _loss(model: Judge, pairs: Pairs, chosen: list[list[int]], settings: Setting
     choice = torch.logsumexp(table, 1) - torch.logsumexp(table.masked_fill(~gold, -1e4), 1)
     wanted = torch.tensor([float(pairs.gold[row]) for row in flat], device=logits.device)
     alone = functional.binary_cross_entropy_with_logits(logits, wanted)
-    return choice.mean() + settings.alone * alone
+    return choice.mean() + settings.alone * alone + settings.told * _told(pairs, flat, wanted, of_tokens, ids)
 
 
-def _by_length(model: Judge, pairs: Pairs, rows: list[int]) -> Tensor:
-    """On a processor in parts of like length, so that little is filled up."""
+def _told(pairs: Pairs, rows: list[int], gold: Tensor, logits: Tensor, ids: Tensor) -> Tensor:
+    """Of the tokens of the statements themselves: whether they are of the answer."""
+    part = (ids == END).cumsum(1)
+    own = (part == 1) & (ids != END)
+    answer = pairs.answers[rows]
+    is_told = ((ids[:, :, None] == answer[:, None, :]) & (answer > 0)[:, None, :]).any(-1) & (gold > 0)[:, None]
+    # Statements without gold have no answer; those with it, only where its words stand in them.
+    counts = own & (~(gold > 0) | (is_told & own).any(1))[:, None]
+    loss = functional.binary_cross_entropy_with_logits(logits, is_told.float(), reduction="none")
+    return (loss * counts).sum() / counts.sum().clamp(min=1)
+
+
+def _by_length(model: StatementJudge, pairs: Pairs, rows: list[int]) -> tuple[Tensor, Tensor, Tensor]:
+    """The logits of the rows and of their tokens, and the tokens."""
+    ids = pairs.batch(rows)
     with _half(pairs):
-        if _has_cuda():
-            return model(pairs.batch(rows)).float()
-        order = sorted(range(len(rows)), key=lambda place: pairs.length[rows[place]])
-        parts = [order[at : at + TOGETHER] for at in range(0, len(order), TOGETHER)]
-        logits = torch.cat([model(pairs.batch([rows[place] for place in part])) for part in parts])
-    return logits[torch.argsort(torch.tensor(order))]
+        logits, of_tokens = model(ids)
+    return logits.float(), of_tokens.float(), ids
 
 
 @torch.no_grad()
-def _judged(model: Judge, pairs: Pairs, rows: list[int]) -> np.ndarray:
+def _judged(model: StatementJudge, pairs: Pairs, rows: list[int]) -> np.ndarray:
     """By row of the pairs; nothing for those that were trained on."""
     logits = np.full(len(pairs.gold), np.nan, np.float32)
     rows = sorted(rows, key=lambda row: pairs.length[row])
     for at in range(0, len(rows), 512 if _has_cuda() else TOGETHER):
         part = rows[at : at + (512 if _has_cuda() else TOGETHER)]
         with _half(pairs):
-            logits[part] = model(pairs.batch(part)).float().cpu().numpy()
+            logits[part] = model(pairs.batch(part))[0].float().cpu().numpy()
     return logits
 
 

@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from mnemon.ask.frames import Note
 from mnemon.ask.quoting.choosing import Choice, choose, told_once
 from mnemon.ask.quoting.features import CandidateStatement, Weighing
 from mnemon.ask.quoting.needs import need_of
@@ -64,5 +65,5 @@ def test_a_name_under_a_mail_is_not_quoted_for_being_short() -> None:
 
 def test_what_a_statement_replaced_stands_right_after_it() -> None:
     new, old, other = said(REPLY, 400, 10.0), said(OFFER, 0, 9.0), said("He bakes with me.", 500, 9.5)
-    choices = told_once([Choice(new), Choice(other), Choice(new), Choice(old, "replaced", "Replaced since:")])
+    choices = told_once([Choice(new), Choice(other), Choice(new), Choice(old, "replaced", Note("replaced"))])
     assert [one.candidate for one in choices] == [new, old, other]

@@ -42,6 +42,9 @@ MINUTES = [
         ("and in May 2025?", DUTIES, "What does Ada have to do in May 2025?"),
         ("How many days of holiday do I get?", SHIFT, None),
         ("Who approved that budget?", SHIFT, None),
+        ("Wo hat der Verein seinen Sitz?", SHIFT, None),
+        ("When do Carla and her brother meet the club and its guests?", SHIFT, None),
+        ("Wo ist sein Büro?", SHIFT, "Wo ist Ben Ito’s Büro (night shift)?"),
     ],
 )
 def test_a_follow_up_is_asked_in_full_and_others_as_they_are(

@@ -6,6 +6,8 @@ from uuid import UUID
 import pytest
 
 from mnemon.app import Mnemon
+from mnemon.ask.quoting.features import amends
+from mnemon.ask.quoting.statements import statements_in
 from tests.semantics.conftest import ADA, Added, added, all_done, settings, work
 from tests.work.conftest import eventually
 
@@ -83,3 +85,39 @@ async def test_who_did_it_is_not_replaced_by_what_says_again_that_it_was_done(
     told = roles(answer)
     assert "Olga Brandt" in " ".join(text for role, _, text in told if role == "answer"), told
     assert all(role != "replaced" for role, _, _ in told), told
+
+
+RACE = """# Thornhaven Lighthouse Marathon
+
+## Distances
+
+For the 10 km there are still places until 10 May.
+
+## Changes of 12 May 2026
+
+The 10 km is sold out as of 6 May, with 1,000 runners.
+"""
+
+
+async def test_a_section_of_changes_says_anew_what_was_said_above_it(
+    mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done
+) -> None:
+    await added(RACE, "race.md")
+    await all_done()
+    answer = await mnemon.asking.ask(tenant, ADA, "Are there still places for the 10 km?")
+    told = roles(answer)
+    assert "sold out" in told[0][2], told
+    assert [role for role, _, text in told if "still places" in text] == ["replaced"], told
+
+
+@pytest.mark.parametrize(
+    ("text", "amended"),
+    [
+        ("Update 25 April: the deadline is extended to 31 May.", True),
+        ("Nachtrag vom 4. Mai: Es bleibt bei Halle 2.", True),
+        ("The update is on sale since May.", False),
+        ("Price: 4 EUR, changed daily.", False),
+    ],
+)
+def test_a_label_tells_what_was_put_to_a_text_later(text: str, amended: bool) -> None:
+    assert [amends(one) for one in statements_in(text, 0)] == [amended]

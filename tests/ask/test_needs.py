@@ -113,3 +113,16 @@ async def test_what_nobody_wrote_about_is_refused(
 )
 def test_a_day_that_comes_round_every_week_is_no_time(question: str, timed: bool) -> None:
     assert Weighing(need_of(question), (), 1).timed is timed
+
+
+@pytest.mark.parametrize(
+    ("question", "settled"),
+    [
+        ("Which payment provider do we use?", True),
+        ("Welchen Anbieter nutzen wir?", True),
+        ("Which provider did we originally use?", False),
+        ("Why do we pay the provider?", False),
+    ],
+)
+def test_what_we_use_is_what_was_decided(question: str, settled: bool) -> None:
+    assert Weighing(need_of(question), (), 10).asks_settled is settled

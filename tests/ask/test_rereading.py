@@ -10,12 +10,14 @@ import pytest
 
 from mnemon.ask import search
 from mnemon.ask.learned.cross_encoder import (
+    AskedAsRead,
     CrossEncoder,
     StatementReader,
     open_cross_encoder,
     open_statement_reader,
 )
 from mnemon.ask.learned.pairs import (
+    MOST_AFTER,
     MOST_ASKED,
     MOST_BEFORE,
     MOST_HEAD,
@@ -24,6 +26,7 @@ from mnemon.ask.learned.pairs import (
     MOST_QUESTION,
     MOST_STATEMENT,
     ReadStatement,
+    marked,
     pair_of,
     statement_pair,
 )
@@ -109,9 +112,13 @@ def test_a_pair_keeps_within_the_window() -> None:
     pair = pair_of(range(1000, 1500), range(2000, 2500), range(3000, 3500))
     assert len(pair) == MOST_QUESTION + MOST_PASSAGE + MOST_BEFORE + 4 <= 256
     assert pair[-2] == 3499
-    row = statement_pair(range(1000, 1500), range(2000, 2500), range(3000, 3500), range(4000, 4500))
-    assert len(row) == MOST_ASKED + MOST_STATEMENT + MOST_LED + MOST_HEAD + 5 <= 256
-    assert (3499 in row, 4000 in row) == (True, True)
+    row = statement_pair(*(range(1000 * part, 1000 * part + 500) for part in range(1, 6)))
+    assert len(row) == MOST_ASKED + MOST_STATEMENT + MOST_LED + MOST_HEAD + MOST_AFTER + 6 <= 256
+    assert (3499 in row, 4000 in row, 5000 in row) == (True, True, True)
+
+
+def test_a_mark_stands_before_each_word_that_the_question_is_about() -> None:
+    assert marked([11, 12, 13, 14], [1, 3, -1], [5, 1, 2]) == [11, 5, 12, 13, 1, 14]
 
 
 def test_the_shipped_adapter_knows_an_answer_from_a_neighbour(tmp_path: Path) -> None:
@@ -131,11 +138,11 @@ def test_the_shipped_adapter_knows_an_answer_from_a_neighbour(tmp_path: Path) ->
 def test_the_shipped_adapter_knows_which_statement_answers(tmp_path: Path) -> None:
     reader = StatementReader(tmp_path)
     statements = [
-        ReadStatement("Ben: We looked at the kitchen floor again.", "", "4 May 2026. Kitchen. Minutes"),
-        ReadStatement("Ben: Mrs Okafor orders the tiles on Monday.", "Anna: Who orders the tiles?", "4 May 2026."),
-        ReadStatement("Anna: The tiles are grey.", "", "4 May 2026. Kitchen. Minutes"),
+        ReadStatement("Ben: We looked at the kitchen floor again.", "", "4 May 2026. Kitchen", "", (4, 4)),
+        ReadStatement("Ben: Mrs Okafor orders the tiles on Monday.", "Who orders the tiles?", "4 May 2026", "", (1, 1)),
+        ReadStatement("Anna: The tiles are grey.", "", "4 May 2026. Kitchen", "", (4, 1)),
     ]
-    logits = reader.logits("Who is going to order the tiles?", statements)
+    logits = reader.read(AskedAsRead("Who is going to order the tiles?", (16, 26)), statements)
     assert logits is not None
     assert int(np.argmax(logits)) == 1
     reader.close()

@@ -101,3 +101,74 @@ def test_a_reply_follows_a_question_though_a_few_words_come_after_that() -> None
 def test_cells_that_name_their_columns_are_told_with_semicolons() -> None:
     assert clean_words("Item: Rope | Price: 4 EUR | Owner: Ida") == "Item: Rope; Price: 4 EUR; Owner: Ida"
     assert clean_words("We chose | of two | signs") == "We chose | of two | signs"
+
+
+BOLD = """**2. Heat in hall 3**
+On 11 June it was 34 degrees.
+**Budget: 4,000 EUR**
+**Everything stays as it is.**
+
+*Tuesday*
+
+The fans have come.
+"""
+COMMENTS = """TICKET FAC-2280
+
+24 Nov 17:40 – Tariq Benson
+Customers complain about seats F7 to F12.
+
+25 Nov 08:10 – Magda Kowalczyk
+I have ordered seat covers.
+"""
+CHAT = """**Ludo Vantreight (graphics)** 14:40 – Do I show the old map?
+**Marguerite Tully** 14:44 – No, grey it
+"""
+ALIGNED = """Containers that are under way:
+
+Container   Fruit       Boxes   Vessel
+BWF-071     cherries    1,980   Costa Serena
+BWF-073     grapes      2,160   Andes Trader
+"""
+LETTERS = """---
+**From:** Kwabena Asare-Lund
+**Subject:** Re: Costumes
+
+Fifty metres will do.
+"""
+
+
+def test_a_line_in_bold_is_the_title_of_what_stands_below_it_unless_it_says_something() -> None:
+    assert [(one.headings, one.text) for one in statements_in(BOLD, 0)] == [
+        (("2. Heat in hall 3",), "On 11 June it was 34 degrees."),
+        (("2. Heat in hall 3",), "**Budget: 4,000 EUR**\n**Everything stays as it is.**"),
+        (("Tuesday",), "The fans have come."),
+    ]
+
+
+def test_a_comment_is_said_by_whoever_its_head_names() -> None:
+    said_by = [(one.speaker, one.text) for one in statements_in(COMMENTS, 0)]
+    assert said_by[1:] == [
+        ("Tariq Benson", "Customers complain about seats F7 to F12."),
+        ("Magda Kowalczyk", "I have ordered seat covers."),
+    ]
+
+
+def test_a_name_in_bold_before_the_clock_begins_a_turn() -> None:
+    found = statements_in(CHAT, 0)
+    assert [(one.speaker, one.text) for one in found] == [
+        ("Ludo Vantreight (graphics)", "Do I show the old map?"),
+        ("Marguerite Tully", "No, grey it"),
+    ]
+    assert found[1].asked == "Do I show the old map?"
+
+
+def test_a_row_whose_cells_stand_apart_names_its_columns() -> None:
+    row = statements_in(ALIGNED, 0)[-1]
+    assert (row.kind, clean_words(row.text, row.columns)) == (
+        "row", "Container: BWF-073; Fruit: grapes; Boxes: 2,160; Vessel: Andes Trader",
+    )  # fmt: skip
+
+
+def test_fields_of_a_mail_in_bold_are_nobodys_words() -> None:
+    found = statements_in(LETTERS, 0)
+    assert [(one.headings, one.text) for one in found] == [(("Costumes",), "Fifty metres will do.")]

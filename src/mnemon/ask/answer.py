@@ -12,6 +12,7 @@ from mnemon.ask.citations import Citation, purged_among
 from mnemon.ask.conversing.turns import AskedNow, asked_now
 from mnemon.ask.explained import WeighedExplanation, explain
 from mnemon.ask.filters import EVERYTHING
+from mnemon.ask.frames import Frames, Language, frames_for, frames_of
 from mnemon.ask.hits import PassageHit
 from mnemon.ask.inputs import PassageFilters, Question, is_as_words
 from mnemon.ask.listing.reading import ListedEvents, list_events
@@ -77,6 +78,12 @@ class Answer:
     explanation: WeighedExplanation | None
     seconds: float
     conversation_id: str | None = None
+    # Of the question, and of what we say around the words of sources.
+    language: Language = "en"
+
+    @property
+    def frames(self) -> Frames:
+        return frames_of(self.language)
 
     @property
     def text(self) -> str:
@@ -211,14 +218,15 @@ class Asking:
     async def _tell_list(
         self, tenant: UUID, actor: Actor, asked: AskedNow, listed: ListedEvents, began: float
     ) -> Answer:  # fmt: skip
+        frames = frames_for(asked.full)
         async with self._searcher.database.transaction(tenant) as tx:
             await read_as(tx, Reader.of(actor))
-            sentences = await compose(tx, listed.choices, ())
+            sentences = await compose(tx, listed.choices, (), frames)
         answer = Answer(
             query_id=new_uuid(), question=asked.question, outcome="answered", sentences=sentences, refusal=None,
             strength=listed.strength, mode="lexical", lexical_only=None, model=None, dropped=0, filters={},
-            understood=listed.understood() | asked.understood(), explanation=None, seconds=time.perf_counter() - began,
-            conversation_id=asked.conversation_id,
+            understood=listed.understood(frames) | asked.understood(), explanation=None,
+            seconds=time.perf_counter() - began, conversation_id=asked.conversation_id, language=frames.language,
         )  # fmt: skip
         await record_question(self._events, tenant, actor, answer)
         return answer
@@ -226,7 +234,7 @@ class Asking:
     async def _conclude(
         self, tenant: UUID, actor: Actor, asked: AskedNow, findings: Findings, began: float
     ) -> Answer:  # fmt: skip
-        reader = Reader.of(actor)
+        reader, frames = Reader.of(actor), frames_for(asked.full)
         filters = findings.ranked.filters
         weighed = await self.weigh(tenant, reader, findings)
         if weighed.of_other_times:
@@ -239,23 +247,23 @@ class Asking:
         refusal: Refusal | None = None
         written = Written([], 0, "")
         if weighed.enough:
-            written = await self._answer(tenant, reader, findings, weighed)
+            written = await self._answer(tenant, reader, findings, weighed, frames)
         if not written.sentences:
             seen = await self._as_seen(tenant, reader, ranked)
             if not ranked.order and not findings.remembered:
-                refusal = refuse_nothing_found(seen, hits)
+                refusal = refuse_nothing_found(seen, hits, frames)
             elif weighed.of_other_times:
-                refusal = refuse_other_time(seen, weighed.of_other_times, hits)
+                refusal = refuse_other_time(seen, weighed.of_other_times, hits, frames)
             elif not weighed.enough:
-                refusal = refuse_weak(seen, weighed.of_somebody_else, hits)
+                refusal = refuse_weak(seen, weighed.of_somebody_else, hits, frames)
             else:
-                refusal = refuse_no_proof(seen, written.dropped, hits)
+                refusal = refuse_no_proof(seen, written.dropped, hits, frames)
         answer = Answer(
             query_id=new_uuid(), question=asked.question, outcome="refused" if refusal else "answered",
             sentences=written.sentences, refusal=refusal, strength=weighed.chance, mode=_mode(ranked),
             lexical_only=ranked.lexical_only, model=written.model or None, dropped=written.dropped,
-            filters=filters.applied(), understood=weighed.understood() | asked.understood(),
-            conversation_id=asked.conversation_id,
+            filters=filters.applied(), understood=weighed.understood(frames) | asked.understood(),
+            conversation_id=asked.conversation_id, language=frames.language,
             explanation=explain(weighed) if _wants_explanation(filters) else None, seconds=time.perf_counter() - began,
         )  # fmt: skip
         await record_question(self._events, tenant, actor, answer)
@@ -338,7 +346,9 @@ class Asking:
             await read_as(tx, reader)
             return replace(ranked, scope=await ranked.scope.seen(tx))
 
-    async def _answer(self, tenant: UUID, reader: Reader, findings: Findings, weighed: Weighed) -> Written:
+    async def _answer(
+        self, tenant: UUID, reader: Reader, findings: Findings, weighed: Weighed, frames: Frames
+    ) -> Written:
         """In the model's words where there is a model that answers, else in the sources' own."""
         if self._model.available and findings.ranked.order:
             try:
@@ -350,7 +360,7 @@ class Asking:
                 log.warning("answer_without_model", error_code=failure.code)
         async with self._searcher.database.transaction(tenant) as tx:
             await read_as(tx, reader)
-            return Written(await compose(tx, weighed.choices(), findings.hits), 0, "")
+            return Written(await compose(tx, weighed.choices(), findings.hits, frames), 0, "")
 
     async def _without_purged(self, tenant: UUID, written: Written) -> Written:
         """A model takes its time: what was purged meanwhile is not shown any more."""

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from mnemon.ask.citations import Citation
 from mnemon.ask.explained import WeighedExplanation
+from mnemon.ask.frames import Frames, Language, frames_of
 from mnemon.ask.hits import PassageHit
 from mnemon.ask.proven import ProvenSentence
 from mnemon.ask.recall import Remembered
@@ -52,13 +53,18 @@ class Answered(Output):
         "a list, and how a follow-up was `asked_as`; `as_words` turns both off."
     )
     conversation_id: str | None = Field(description="The conversation that it is part of, as you named it.")
+    language: Language = Field(description="Of the question, and of what is said around the words of sources.")
     explanation: WeighedExplanation | None = Field(description="Why, if `explain` was set and statements were weighed.")
     seconds: float
 
     @property
     def told(self) -> str:
         """What a person is told: the answer, or why there is none."""
-        return f"No answer. {self.refusal.message}" if self.refusal else self.text
+        return f"{self.frames.say('no_answer')} {self.refusal.message}" if self.refusal else self.text
+
+    @property
+    def frames(self) -> Frames:
+        return frames_of(self.language)
 
     @property
     def citations(self) -> list[Citation]:

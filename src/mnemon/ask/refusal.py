@@ -6,6 +6,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
+from mnemon.ask.frames import Frames
 from mnemon.ask.hits import PassageHit
 from mnemon.ask.quoting.needs import FILLERS
 from mnemon.ask.quoting.periods import AskedPeriod
@@ -59,36 +60,30 @@ class Refusal:
         return asdict(self)
 
 
-def refuse_nothing_found(ranked: "Ranked", nearest: Sequence[PassageHit]) -> Refusal:
-    if ranked.scope.chunks:
-        where = "No passage comes near enough to the question"
-    else:
-        where = "Nothing passes the filters" if ranked.filters.applied() else "Nothing is stored here yet"
-    return _refusal("nothing_found", f"{where}.", ranked, nearest[:MISSES])
+def refuse_nothing_found(ranked: "Ranked", nearest: Sequence[PassageHit], frames: Frames) -> Refusal:
+    why = "none_near" if ranked.scope.chunks else "filtered" if ranked.filters.applied() else "empty"
+    return _refusal("nothing_found", frames.refusal(why), ranked, nearest[:MISSES])
 
 
-def refuse_weak(ranked: "Ranked", not_by: Sequence[str], hits: Sequence[PassageHit]) -> Refusal:
+def refuse_weak(ranked: "Ranked", not_by: Sequence[str], hits: Sequence[PassageHit], frames: Frames) -> Refusal:
     """`not_by` are those whom the question names, where what was found is about others."""
     if not_by:
-        names = " and ".join(not_by)
-        return _refusal(
-            "another_person", f"What comes nearest is about someone or something else, not about {names}.", ranked,
-            hits[:MISSES],
-        )  # fmt: skip
-    return _refusal("weak_evidence", "The sources do not say enough about this to answer.", ranked, hits[:MISSES])
+        told = frames.refusal("another_person", names=frames.joined(not_by))
+        return _refusal("another_person", told, ranked, hits[:MISSES])
+    return _refusal("weak_evidence", frames.refusal("weak_evidence"), ranked, hits[:MISSES])
 
 
-def refuse_other_time(ranked: "Ranked", asked: AskedPeriod, hits: Sequence[PassageHit]) -> Refusal:
+def refuse_other_time(ranked: "Ranked", asked: AskedPeriod, hits: Sequence[PassageHit], frames: Frames) -> Refusal:
     """What comes near is of other times than the one asked for."""
     days = sorted({day for hit in hits[:MISSES] if (day := _day(hit)) and not asked.holds(day)})
-    others = f": {' and '.join(f'{day.day} {day:%B %Y}' for day in days)}" if days else ""
-    told = f"Nothing that was found is of {asked.told}; what comes nearest is of another time{others}."
+    others = f": {frames.joined([frames.day(day) for day in days])}" if days else ""
+    told = frames.refusal("another_time", time=asked.told(frames), days=others)
     return _refusal("another_time", told, ranked, hits[:MISSES])
 
 
-def refuse_no_proof(ranked: "Ranked", dropped: int, hits: Sequence[PassageHit]) -> Refusal:
-    said = f"None of the {dropped} sentences drafted" if dropped else "No sentence"
-    return _refusal("no_proof", f"{said} could be proven by the sources.", ranked, hits[:MISSES])
+def refuse_no_proof(ranked: "Ranked", dropped: int, hits: Sequence[PassageHit], frames: Frames) -> Refusal:
+    told = frames.refusal("unproven", dropped=dropped) if dropped else frames.refusal("no_sentence")
+    return _refusal("no_proof", told, ranked, hits[:MISSES])
 
 
 def _refusal(code: Code, message: str, ranked: "Ranked", hits: Sequence[PassageHit]) -> Refusal:

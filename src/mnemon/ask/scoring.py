@@ -30,11 +30,6 @@ from mnemon.search.kinds import (
 from mnemon.search.ranking import Floats, Ranking, bm25, relevance_of, share_said
 from mnemon.search.terms import Corpus, Term
 
-# In the order of the weights that `training/fit_ranking.py` writes.
-PASSAGE_PARTS = (
-    WORDS, WORDS_NEARBY, MEANING, MEANING_NEARBY, HEADINGS, COVERED, COVERED_NEARBY, WORDS_BEFORE, WORDS_AFTER,
-    MEANING_BEFORE, MEANING_AFTER, ASKS, REPLIES, REPLY_WORDS, SPEAKER, DAY, LENGTH,
-)  # fmt: skip
 # What a passage is worth to the question for standing beside one that is worth 1.
 LENT = 0.5
 

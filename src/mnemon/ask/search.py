@@ -22,7 +22,7 @@ from mnemon.documents.access import ANYONE, Reader, read_as
 from mnemon.documents.ingest.chunk_store import PASSAGE
 from mnemon.models.active import ModelInUse
 from mnemon.models.embedder import Embedder
-from mnemon.models.minilm import DIMENSION, NAME, REVISION
+from mnemon.models.minilm.graph import DIMENSION, NAME, REVISION
 from mnemon.search.questions import Asked, EmbedderOf, Questions
 from mnemon.search.ranking import Floats, Ranking, is_relevant, rank, share_said
 from mnemon.search.terms import Corpus, Term

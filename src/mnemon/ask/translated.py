@@ -64,7 +64,7 @@ def german_as_english(stretches: Sequence[Stretch]) -> list[Stretch]:
     return [
         replace(one, statements=[
             replace(said, text=in_english(said.text), lead=in_english(said.lead), before=in_english(said.before),
-                    after=in_english(said.after), asked=in_english(said.asked),
+                    after=in_english(said.after), earlier=in_english(said.earlier), asked=in_english(said.asked),
                     headings=tuple(map(in_english, said.headings)), columns=tuple(map(in_english, said.columns)))
             for said in one.statements
         ])

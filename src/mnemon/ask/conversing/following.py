@@ -22,6 +22,11 @@ _ASKS = re.compile(
 )  # fmt: skip
 _SOMEBODY = re.compile(r"\b(?:he|him|she|er|ihn|ihm)\b", _I)
 _SOMEBODYS = re.compile(r"\b(?:his|her|sein(?:e[rnms]?)?|ihr(?:e[rnms]?)?)\b", _I)
+# "the club and its seat", "der Verein seinen Sitz": whose it is stands in the question itself.
+_OWNED_HERE = re.compile(
+    r"\b(?:the|our|an?|der|die|das|den|dem|eine?|unser\w*)\s+[^\W\d_]\w*\s+(?:and\s+|und\s+)?"
+    r"(?:his|her|its|their|sein(?:e[rnms]?)?|ihr(?:e[rnms]?)?)\b", _I,
+)  # fmt: skip
 _SOMETHING = re.compile(
     r"\b(?:it|its|they|them|their|those|these|es|sie|davon|dafür|dagegen|damit|darüber|dazu|daran|darauf|deren|dessen|"
     r"diese[rsnm]?)\b|\b(?:that|this|das|dies)(?=\W*$|\s+(?:is|was|were|are|will|would|cost|costs|happen|happened|mean|"
@@ -52,6 +57,8 @@ class AskedBefore:
 
 def in_full(question: str, before: AskedBefore) -> str | None:
     """The follow-up as one would ask it alone; None where it stands by itself."""
+    if _OWNED_HERE.search(question) and not _OPENS.search(question):
+        return None
     rest = _OPENS.sub("", _ABOUT.sub("", question)).strip()
     if not _ASKS.search(rest) and (_ABOUT.search(question) or _OPENS.search(question)):
         return _asked_of_another(before.question, rest.strip(" ?!."))

@@ -3,17 +3,17 @@
 import asyncio
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import orjson
 
-from mnemon.ask.learned.pairs import pair_of, statement_pair
+from mnemon.ask.learned.pairs import ReadStatement, marked, pair_of, statement_pair
 from mnemon.models.adapters import AdaptedEncoder, read_adapter
 from mnemon.models.failures import EmbedderUnavailable
 from mnemon.search.ranking import Floats
@@ -28,16 +28,21 @@ SECONDS = histogram(
 log = logger(__name__)
 
 
+class AskedAsRead(NamedTuple):
+    """A question, and where in it the words begin that it is about."""
+
+    words: str
+    places: Sequence[int]
+
+
 class CrossEncoder:
     """Deterministic: the same question and passages give the same. Its model is loaded by the first question."""
 
     name: ClassVar[str] = "ranker"
-    # The question's tokens and those of each part of what is read with it, as one row.
-    row: ClassVar[Callable[..., tuple[int, ...]]] = staticmethod(pair_of)
 
-    def __init__(self, home: Path, folder: Path | None = None) -> None:
+    def __init__(self, home: Path, folder: Path | None = None, loaded: AdaptedEncoder | None = None) -> None:
         self._home, self._folder = home, folder
-        self._encoder: AdaptedEncoder | None = None
+        self._encoder = loaded
         self._missing = False
         self._loading = threading.Lock()
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, "read-together")
@@ -52,13 +57,16 @@ class CrossEncoder:
             return None
         with SECONDS.time():
             asked = encoder.tokenizer.ids(question)
+            rows = (pair_of(asked, *(encoder.tokenizer.ids(one) for one in passage)) for passage in passages)
+            return self._judged(encoder, rows)
 
-            def judged(passage: tuple[str, ...]) -> float:
-                states = encoder.hidden(self.row(asked, *(encoder.tokenizer.ids(one) for one in passage)))
-                weight, bias = encoder.adapter.head
-                return float(weight[0] @ np.concatenate([states[0], states.mean(axis=0)]) + bias[0])
+    def _judged(self, encoder: AdaptedEncoder, rows: Iterable[tuple[int, ...]]) -> Floats:
+        def judged(row: tuple[int, ...]) -> float:
+            states = encoder.hidden(row)
+            weight, bias = encoder.adapter.head
+            return float(weight[0] @ np.concatenate([states[0], states.mean(axis=0)]) + bias[0])
 
-            return np.array(list(self._pool.map(judged, passages)))
+        return np.array(list(self._pool.map(judged, rows)))
 
     def close(self) -> None:
         self._pool.shutdown(wait=False)
@@ -80,7 +88,24 @@ class StatementReader(CrossEncoder):
     """The same for single statements, each with its speaker, the words before it, its day and headings."""
 
     name = "statements"
-    row = staticmethod(statement_pair)
+
+    def read(self, question: AskedAsRead, statements: Sequence[ReadStatement]) -> Floats | None:
+        """A logit for each statement; None while there is no model to read with."""
+        encoder = self._loaded()
+        if encoder is None:
+            return None
+        with SECONDS.time():
+            asked, spans = encoder.tokenizer.encode(question.words)
+            first = {start: number for number, (start, _) in enumerate(spans)}
+            places = [first.get(place, -1) for place in question.places]
+            ids = encoder.tokenizer.ids
+            rows = (
+                statement_pair(
+                    marked(asked, places, one.heard), ids(one.words), ids(one.before), ids(one.head), ids(one.after)
+                )
+                for one in statements
+            )
+            return self._judged(encoder, rows)
 
 
 def open_cross_encoder(settings: Settings) -> CrossEncoder | None:

@@ -6,8 +6,9 @@ from datetime import UTC, date, datetime
 from typing import Any
 from uuid import UUID
 
+from mnemon.ask.frames import ENGLISH, Frames, Note
 from mnemon.ask.listing.wanted import WantedEvents
-from mnemon.ask.quoting.choosing import Choice, day_of, day_told, folded_words, told_once
+from mnemon.ask.quoting.choosing import Choice, day_told, folded_words, told_once
 from mnemon.ask.quoting.features import CandidateStatement
 from mnemon.ask.quoting.periods import AskedPeriod
 from mnemon.ask.quoting.statements import Statement
@@ -25,11 +26,17 @@ LOOKED_AT, LISTED = 200, 20
 EVIDENCE = """
 SELECT DISTINCT ON (e.event_id) e.event_id, e.category, e.status, e.happened_at, e.undated, e.due, e.actors,
     e.confidence, v.doc_version_id, v.start_char, v.end_char, v.quote, r.doc_id, r.version_number, r.is_active,
-    r.media_type, r.written_at, d.title, split_part(d.source_uri, '#of=', 1) AS source_uri
+    r.media_type, r.written_at, d.title, split_part(d.source_uri, '#of=', 1) AS source_uri, turn.speaker, turn.said_on
 FROM mnemon.semantic_events AS e
 JOIN mnemon.event_evidence AS v ON v.tenant_id = e.tenant_id AND v.event_id = e.event_id
 JOIN mnemon.document_revisions AS r ON r.tenant_id = e.tenant_id AND r.doc_version_id = v.doc_version_id
 JOIN mnemon.documents AS d ON d.tenant_id = r.tenant_id AND d.doc_id = r.doc_id
+LEFT JOIN LATERAL (
+    SELECT c.speaker, c.said_on FROM mnemon.chunks AS c
+     WHERE c.tenant_id = v.tenant_id AND c.doc_version_id = v.doc_version_id
+       AND c.start_offset <= v.start_char AND c.end_offset > v.start_char
+     ORDER BY c.start_offset DESC LIMIT 1
+) AS turn ON true
 WHERE e.tenant_id = mnemon.current_tenant() AND e.event_id = ANY(%s) AND e.confidence >= %s AND e.status <> 'dismissed'
   AND r.purged_at IS NULL AND mnemon.may_read(e.readers)
 ORDER BY e.event_id, v.start_char
@@ -65,10 +72,10 @@ class ListedEvents:
     # How many there are before them, or after them in a list of what is due.
     left_out: int
 
-    def understood(self) -> dict[str, str]:
-        where = "later" if self.wanted.by_due else "earlier"
-        more = {"left_out": f"{self.left_out} {where} ones"} if self.left_out else {}
-        return self.wanted.understood() | more
+    def understood(self, frames: Frames = ENGLISH) -> dict[str, str]:
+        where = "later_ones" if self.wanted.by_due else "earlier_ones"
+        more = {"left_out": frames.say(where, count=self.left_out)} if self.left_out else {}
+        return self.wanted.understood(frames) | more
 
 
 async def list_events(database: Database, tenant: UUID, reader: Reader, wanted: WantedEvents) -> ListedEvents | None:
@@ -205,14 +212,14 @@ def _choices(row: dict[str, Any], standing: Successor | None, by_due: bool) -> l
         row["doc_id"], row["doc_version_id"], row["version_number"], row["is_active"], row["title"], row["source_uri"],
         row["media_type"], row["written_at"],
     )  # fmt: skip
-    statement = Statement(event.start, event.end, row["quote"], "event")
-    candidate = CandidateStatement(statement, origin, 0.0, {}, (event,))
+    statement = Statement(event.start, event.end, row["quote"], "event", row["speaker"])
+    candidate = CandidateStatement(statement, origin, 0.0, {}, (event,), said_on=row["said_on"])
     if by_due:
-        return [Choice(candidate, "answer", f"Due {day_of(row['due'])}:")]
+        return [Choice(candidate, "answer", Note("due", row["due"]))]
     if event.status != "superseded":
-        return [Choice(candidate, "answer", "Done:" if event.status == "done" else "")]
+        return [Choice(candidate, "answer", Note("done") if event.status == "done" else None)]
     if standing is None:
-        return [Choice(candidate, "replaced", "Replaced since:")]
+        return [Choice(candidate, "replaced", Note("replaced"))]
     now, when = standing.event, day_told(standing.event)
     since = CandidateStatement(Statement(now.start, now.end, standing.quote, "event"), standing.origin, 0.0, {}, (now,))
-    return [Choice(candidate, "replaced", f"Until {when}:"), Choice(since, "since", f"Since {when}:")]
+    return [Choice(candidate, "replaced", Note("until", when)), Choice(since, "since", Note("since", when))]

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from mnemon.ask.frames import ENGLISH, Frames
 from mnemon.ask.quoting.hearing import WORD
 from mnemon.ask.quoting.needs import FILLERS
-from mnemon.ask.quoting.periods import AskedPeriod, period_of, told_span
+from mnemon.ask.quoting.periods import AskedPeriod, period_of
 from mnemon.semantics.inputs import EventStatus
 from mnemon.semantics.search.occasions import asked_for, without_kind
 from mnemon.semantics.semantic_event import Category
@@ -81,24 +82,19 @@ class WantedEvents:
     by_due: bool = False
     year_before: AskedPeriod | None = None
 
-    def understood(self) -> dict[str, str]:
+    def understood(self, frames: Frames = ENGLISH) -> dict[str, str]:
         """The limits, as a person reads them."""
-        told = {"kind": " and ".join(_PLURALS[one] for one in self.categories)}
+        told = {"kind": frames.joined([frames.say(one.value) for one in self.categories])}
         if self.status:
-            told["state"] = self.status
+            told["state"] = frames.say(self.status)
         if self.people:
-            told["person"] = " or ".join(self.people)
+            told["person"] = f" {frames.say('or')} ".join(self.people)
+        span = frames.span(self.period.first, self.period.last) if self.period else ""
         if self.by_due:
-            told["due"] = f"due {told_span(self.period)}" if self.period else "due on any day"
-        elif self.period:
-            told["time"] = told_span(self.period)
+            told["due"] = frames.say("due", time=span) if span else frames.say("due_any")
+        elif span:
+            told["time"] = span
         return told
-
-
-_PLURALS = {
-    Category.DECISION: "decisions", Category.CHANGE: "changes", Category.COMMITMENT: "commitments",
-    Category.QUALITY_RISK: "risks", Category.FEEDBACK: "feedback",
-}  # fmt: skip
 
 
 def wanted_events(question: str, today: date) -> WantedEvents | None:

@@ -11,7 +11,7 @@ from mnemon.ask.quoting.later import is_after, is_of_same_matter, later_values
 
 FILE = Path(__file__).with_name("beside.json")
 # Further statements that are looked at, and that may be quoted.
-LOOKED_AT, MOST = 13, 2
+LOOKED_AT, MOST = 11, 2
 # Words of a statement that is worth its room as it is: a shorter one is quoted rather, a longer one less so.
 USUAL, SHORTEST = 10, 4
 _NEVER = ("question", "empty", "of_other")

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import date
 
+from mnemon.ask.frames import Note
 from mnemon.ask.proven import SentenceRole
-from mnemon.ask.quoting import things
+from mnemon.ask.quoting import things, turning
 from mnemon.ask.quoting.beside import quoted_beside
 from mnemon.ask.quoting.features import CandidateStatement, Weighing
 from mnemon.ask.quoting.hearing import folded, words_in
@@ -27,11 +28,11 @@ SAME_MATTER = 0.3
 
 @dataclass(frozen=True)
 class Choice:
-    """A statement of the answer: what it is to it, and our words about that."""
+    """A statement of the answer: what it is to it, and what is to be said about that."""
 
     candidate: CandidateStatement
     role: SentenceRole = "answer"
-    note: str = ""
+    note: Note | None = None
 
 
 def choose(found: Sequence[CandidateStatement], weighing: Weighing, told: ToldEvents) -> list[Choice]:
@@ -60,13 +61,14 @@ def _as_they_stand(
 
 
 def _of_one_kind(found: Sequence[CandidateStatement], weighing: Weighing) -> list[CandidateStatement]:
-    """Items of one list, or events of the kind that is asked for: each is an answer of its own."""
+    """Items of one list, or events of the kind that is asked for: each is an answer of its own. Where the best says the
+    matter itself, one that has it from its title alone is of something else."""
     best = found[0]
     if weighing.asked_event and best.values["told"]:
         more = [
             one for one in found
             if one.values["told"] and one.score >= best.score - ONE_MORE and one.covers >= best.covers
-            and not one.values["of_other"]
+            and one.said >= best.said and not one.values["of_other"]
         ]  # fmt: skip
         return in_reading_order(_said_once(more)[:MOST_ITEMS])
     several = weighing.need.kind == "list" and best.statement.kind in ("item", "row")
@@ -129,9 +131,9 @@ def _as_it_stands(
         if standing.key == one.key:
             return [Choice(one)]
         if weighing.need.past or weighing.timed or not _is_of_matter(standing, one, weighing):
-            return [Choice(one, "answer", f"Until {when}:"), Choice(standing, "since", f"Since {when}:")]
-        return [Choice(standing), Choice(one, "replaced", f"Replaced on {when}:")]
-    return [Choice(one, "replaced", "Replaced since:")]
+            return [Choice(one, "answer", Note("until", when)), Choice(standing, "since", Note("since", when))]
+        return [Choice(standing), Choice(one, "replaced", Note("replaced", when))]
+    return [Choice(one, "replaced", Note("replaced"))]
 
 
 def _is_of_matter(standing: CandidateStatement, one: CandidateStatement, weighing: Weighing) -> bool:
@@ -147,8 +149,7 @@ def _what_it_replaced(one: CandidateStatement, found: Sequence[CandidateStatemen
         for event in other.events:
             successor = told.successor(event) if event.status == "superseded" else None
             if successor and successor.event.event_id in own and other.key != one.key:
-                when = day_told(successor.event)
-                return [Choice(other, "replaced", f"Replaced on {when}:")]
+                return [Choice(other, "replaced", Note("replaced", day_told(successor.event)))]
     return []
 
 
@@ -172,7 +173,7 @@ def _with_denials(choices: Sequence[Choice], found: Sequence[CandidateStatement]
             chosen.append(choice)
             continue
         chosen.append(Choice(denial))
-        chosen.append(replace(choice, role="denied", note="Denied there:"))
+        chosen.append(replace(choice, role="denied", note=Note("denied")))
     return chosen
 
 
@@ -190,14 +191,13 @@ def _with_moves(
         if standing is None:
             chosen.append(choice)
             continue
-        day = told_when(standing, one)
-        when = f"Replaced on {day_of(day)}:" if day else "Replaced since:"
-        chosen += [Choice(standing), replace(choice, role="replaced", note=when)]
+        note = Note("replaced", told_when(standing, one))
+        chosen += [Choice(standing), replace(choice, role="replaced", note=note)]
     return chosen
 
 
 def _denial_of(one: CandidateStatement, found: Sequence[CandidateStatement]) -> CandidateStatement | None:
-    if things.DENIAL.search(one.statement.text):
+    if turning.DENIAL.search(one.statement.text):
         return None
     after = [
         other for other in found
@@ -207,7 +207,7 @@ def _denial_of(one: CandidateStatement, found: Sequence[CandidateStatement]) -> 
         near = other.statement.group - one.statement.group <= 1
         # What opens another section, or denies another sentence right before it, says nothing of this one.
         same = other.statement.headings == one.statement.headings and other.statement.before in ("", *_said_by(one))
-        if near and same and things.DENIAL.search(other.statement.text) and _may_deny(other, one):
+        if near and same and turning.DENIAL.search(other.statement.text) and _may_deny(other, one):
             return other
     return None
 
@@ -219,8 +219,8 @@ def _may_deny(denial: CandidateStatement, one: CandidateStatement) -> bool:
     if said.kind == "row":
         return False
     alone = said.kind == "item" and said.place == 0
-    names_it = things.NAMES_RUMOUR.search(text) or things.DENIES_THAT.search(text)
-    if things.DENIES_IT.search(text) and not alone and not names_it:
+    names_it = turning.NAMES_RUMOUR.search(text) or turning.DENIES_THAT.search(text)
+    if turning.DENIES_IT.search(text) and not alone and not names_it:
         return True
     matter = matter_of(one.statement.text)
     return len(matter & matter_of(text)) >= SAME_MATTER * max(1, len(matter))
@@ -246,9 +246,9 @@ def _with_rival(choice: Choice, found: Sequence[CandidateStatement], weighing: W
             changed = newer.values["update"] or newer.values["replaced"] != older.values["replaced"]
             if newer is best and not changed and not _differ(best, other, weighing):
                 continue
-            return [Choice(newer), Choice(older, "earlier", f"Earlier, on {day_of(_moment(older))}:")]
+            return [Choice(newer), Choice(older, "earlier", Note("earlier", _day(older)))]
         if _differ(best, other, weighing):
-            return [choice, Choice(other, "disagrees", "The sources disagree; another says:")]
+            return [choice, Choice(other, "disagrees", Note("disagrees"))]
     return [choice]
 
 
@@ -330,15 +330,5 @@ def _day(one: CandidateStatement) -> date | None:
     return one.day.date() if one.day else None
 
 
-def _moment(one: CandidateStatement) -> datetime:
-    assert one.day is not None
-    return one.day
-
-
-def day_told(event: ToldEvent) -> str:
-    return "an unknown day" if event.undated else day_of(event.happened_at)
-
-
-def day_of(moment: date) -> str:
-    """As a person writes it: 2 March 2026."""
-    return f"{moment.day} {moment:%B %Y}"
+def day_told(event: ToldEvent) -> date | None:
+    return None if event.undated else event.happened_at

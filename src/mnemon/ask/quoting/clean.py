@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from mnemon.ask.quoting.outlines import cells_of
+
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
 _MARKS = re.compile(r"(\*\*|__|~~|`)(?=\S)(.+?)(?<=\S)\1")
 _SINGLE = re.compile(r"(?<![\w*])[*_](?=\S)([^*_\n]+)(?<=\S)[*_](?![\w*])")
@@ -15,7 +17,7 @@ _EMOJI = re.compile(r":[a-z][a-z0-9_+-]+:")
 def clean_words(quote: str, columns: Sequence[str] = ()) -> str:
     """On one line; a row of a table with the head of each column before its cell."""
     if columns:
-        cells = [clean_words(cell) for cell in quote.strip().strip("|").split("|" if "|" in quote else "\t")]
+        cells = [clean_words(cell) for cell in cells_of(quote)]
         named = [f"{clean_words(head)}: {cell}" for head, cell in zip(columns, cells, strict=False) if cell and head]
         if named and len(cells) <= len(columns):
             return "; ".join(named)

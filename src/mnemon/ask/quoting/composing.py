@@ -5,9 +5,10 @@ from typing import Any
 from uuid import UUID
 
 from mnemon.ask.citations import Citation, MemoryCitation
+from mnemon.ask.frames import Frames, Note
 from mnemon.ask.hits import PassageHit
 from mnemon.ask.proven import ProvenSentence
-from mnemon.ask.quoting.choosing import Choice, day_of
+from mnemon.ask.quoting.choosing import Choice
 from mnemon.ask.quoting.clean import clean_words
 from mnemon.ask.quoting.features import CandidateStatement
 from mnemon.ask.quoting.places import QuotePlace, read_places
@@ -25,37 +26,41 @@ WHERE r.tenant_id = mnemon.current_tenant() AND r.doc_version_id = ANY(%s) AND N
 """
 
 
-async def compose(tx: Connection, choices: Sequence[Choice], hits: Sequence[PassageHit]) -> list[ProvenSentence]:
+async def compose(
+    tx: Connection, choices: Sequence[Choice], hits: Sequence[PassageHit], frames: Frames
+) -> list[ProvenSentence]:
+    """What is said of a quote is in the words of `frames`."""
     documents = [one for one in choices if one.candidate.origin.memory is None]
     spans = [(one.candidate.origin.doc_version_id, one.candidate.statement.start) for one in documents]
     places = dict(zip(spans, await read_places(tx, spans), strict=True)) if spans else {}
     gone = await _gone(tx, {revision for revision, _ in spans}) if spans else {}
-    return [_sentence(choice, places, gone, hits) for choice in choices]
+    return [_sentence(choice, places, gone, hits, frames) for choice in choices]
 
 
-async def _gone(tx: Connection, revisions: set[UUID]) -> dict[UUID, str]:
+async def _gone(tx: Connection, revisions: set[UUID]) -> dict[UUID, Note]:
     """What to say of words that stand in an old version, or in a document that was withdrawn."""
     rows = await (await tx.execute(GONE_BY, (list(revisions),))).fetchall()
     return {row["doc_version_id"]: _old(row) for row in rows}
 
 
-def _old(row: dict[str, Any]) -> str:
-    since = f" on {day_of(row['since'])}" if row["since"] else ""
+def _old(row: dict[str, Any]) -> Note:
     if row["now"] is None:
-        return f"From a document that was withdrawn{since}:"
-    return f"Version {row['version_number']}, replaced{since} by version {row['now']}:"
+        return Note("withdrawn", row["since"])
+    return Note("old_version", row["since"], (row["version_number"], row["now"]))
 
 
 def _sentence(
-    choice: Choice, places: dict[tuple[UUID, int], QuotePlace | None], gone: dict[UUID, str], hits: Sequence[PassageHit]
-) -> ProvenSentence:
+    choice: Choice, places: dict[tuple[UUID, int], QuotePlace | None], gone: dict[UUID, Note],
+    hits: Sequence[PassageHit], frames: Frames,
+) -> ProvenSentence:  # fmt: skip
     one = choice.candidate
     text = clean_words(one.statement.text, one.statement.columns)
+    said = frames.note(choice.note)
     if one.origin.memory is not None:
-        return ProvenSentence(text, (), (_memory_citation(one, one.origin.memory),), choice.role, choice.note)
+        return ProvenSentence(text, (), (_memory_citation(one, one.origin.memory),), choice.role, said)
     revision = one.origin.doc_version_id
     place = places.get((revision, one.statement.start))
-    note = " ".join(part for part in (choice.note, gone.get(revision, "")) if part)
+    note = " ".join(part for part in (said, frames.note(gone.get(revision))) if part)
     return ProvenSentence(text, (_citation(one, place, hits),), (), choice.role, note)
 
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import cached_property
 
-from mnemon.ask.quoting import things
+from mnemon.ask.quoting import things, turning
 from mnemon.ask.quoting.hearing import Hearing, folded, words_in
 from mnemon.ask.quoting.needs import Need
+from mnemon.ask.quoting.outlines import cells_of, is_blank
 from mnemon.ask.quoting.periods import AskedPeriod, names_time_of, period_of
 from mnemon.ask.quoting.statements import Statement
 from mnemon.ask.quoting.surroundings import StatementSource, Stretch
@@ -24,10 +25,15 @@ ALIKE = 0.6
 UNHEARD = 0.6
 # In a small collection every word is common: rarity is reckoned as among so many texts at least.
 MANY = 200
+# What stands before a colon within so many characters may be a label.
+LABEL = 60
 _HARD = ("who", "when", "where", "how_many", "how_long", "how_much", "why")
 
 # What is decided is often told as a change.
 _TOLD_AS = {one: (one.value,) for one in Category} | {Category.DECISION: ("Decision", "Change")}
+
+# What settles how something is done.
+_SETTLES = (Category.DECISION, Category.CHANGE)
 
 StatementValues = dict[str, float]
 
@@ -45,6 +51,8 @@ class CandidateStatement:
     # The words of the question, by number, that it says or that stand over it.
     covers: frozenset[int] = frozenset()
     said: frozenset[int] = frozenset()
+    # Those too that stand just before it, or that its text is about.
+    around: frozenset[int] = frozenset()
     score: float = 0.0
     # The day on which it was said, where the text tells: by a stamp, or by a heading above.
     said_on: date | None = None
@@ -96,7 +104,11 @@ class Weighing:
 
     @cached_property
     def asks_now(self) -> bool:
-        return not self.need.past and bool(things.ASKS_NOW.search(self.need.question))
+        return not self.need.past and bool(turning.ASKS_NOW.search(self.need.question))
+
+    @cached_property
+    def asks_settled(self) -> bool:
+        return not self.need.past and bool(turning.ASKS_SETTLED.search(self.need.question))
 
     @cached_property
     def bound_to(self) -> AskedPeriod | None:
@@ -165,7 +177,8 @@ class Weighing:
         }
         values["in_time"] = self._in_time(one, said_on or (origin.written_at and origin.written_at.date()), events)
         values |= self._kind(one) | self._shape(one) | self._people(one, people, events) | self._events(events)
-        return CandidateStatement(one, origin, score, values, events, own | alike | heads, own, said_on=said_on)
+        covers = own | alike | heads
+        return CandidateStatement(one, origin, score, values, events, covers, own, wide, said_on=said_on)
 
     def _told_by(self, events: Sequence[ToldEvent]) -> str:
         """What a statement says by telling of an event of the kind that is asked for: that it is one, and when."""
@@ -252,11 +265,13 @@ class Weighing:
             "quoted": float(one.quoted),
             "code": float(one.kind == "code"),
             "row": float(one.kind == "row"),
+            "blank": self._blank(one),
             "item": float(one.kind == "item"),
-            "update": float(bool(things.UPDATE.search(one.text))),
-            "once": float(bool(things.ONCE.search(one.text))) * (-1 if self.need.past else 1),
-            "denies": float(bool(things.DENIAL.search(one.text))),
-            "changes_now": float(self.asks_now and bool(things.CHANGES.search(one.text))),
+            "update": float(bool(turning.UPDATE.search(one.text))),
+            "once": float(bool(turning.ONCE.search(one.text))) * (-1 if self.need.past else 1),
+            "denies": float(bool(turning.DENIAL.search(one.text))),
+            "amends": float(amends(one)),
+            "changes_now": float(self.asks_now and bool(turning.CHANGES.search(one.text))),
         }
 
     def _asks(self, text: str) -> float:
@@ -267,6 +282,15 @@ class Weighing:
         if not mark or self.hearing.heard_in(rest)[0] or not self.hearing.heard_in(asked)[0]:
             return 0.0
         return 0.5 if things.holds_new(self.need, rest, None, self.people) else 1.0
+
+    def _blank(self, one: Statement) -> float:
+        """1 for a row that says nothing in the column that the question names."""
+        cells = cells_of(one.text) if one.columns else []
+        if len(cells) != len(one.columns) or len(cells) < 2:
+            return 0.0
+        named = [len(self._heard(head)) for head in one.columns[1:]]
+        most = max(named)
+        return float(most > 0 and all(is_blank(cell) for cell, n in zip(cells[1:], named, strict=True) if n == most))
 
     def _people(self, one: Statement, involved: str, events: Sequence[ToldEvent]) -> StatementValues:
         """Whether those whom the question names say it, or are named in it; or somebody else says it."""
@@ -288,6 +312,7 @@ class Weighing:
         return {
             "told": float(any(self._asks_for(one) for one in events)),
             "event": float(bool(events)),
+            "settles": float(self.asks_settled and any(one.category in _SETTLES for one in events)),
             "replaced": float(any(one.status == "superseded" for one in events)) * (-0.5 if self.need.past else 1),
         }
 
@@ -306,6 +331,12 @@ class Weighing:
             timed = self.timed or self.need.past
             compared.append(one.known(newer=0.0 if timed else new, later=late * (-1 if self.need.past else 1)))
         return compared
+
+
+def amends(one: Statement) -> bool:
+    """Whether it was put to its text later: a heading over it says so, or its first words do ("Update 25 April: …")."""
+    head, mark, _ = one.text[:LABEL].partition(":")
+    return any(turning.AMENDS.search(over) for over in (*one.headings, head if mark else ""))
 
 
 def _standing(stretch: Stretch, one: Statement) -> tuple[float, bool]:

@@ -94,6 +94,7 @@ class Hearing:
 
     def __init__(self, words: Sequence[str]) -> None:
         self._stems = [stem_of(word) for word in words]
+        self._letters = [word if len(word) == 1 and word.isupper() else "" for word in words]
         self._groups = [_GROUPS.get(one, _NO_GROUP) for one in self._stems]
         self._known: dict[str, tuple[frozenset[int], frozenset[int]]] = {}
 
@@ -111,7 +112,11 @@ class Hearing:
 
     def _judge(self, word: str) -> tuple[frozenset[int], frozenset[int]]:
         stem, plain = stem_of(word), folded(word)
-        said = {number for number, own in enumerate(self._stems) if _is_same(own, stem, plain)}
+        # "a" is not the A of "compressor A".
+        said = {
+            number for number, own in enumerate(self._stems)
+            if (word == self._letters[number] if self._letters[number] else _is_same(own, stem, plain))
+        }  # fmt: skip
         groups = _GROUPS.get(stem, _NO_GROUP)
         alike = {number for number, own in enumerate(self._groups) if own & groups}
         return frozenset(said), frozenset(alike - said)

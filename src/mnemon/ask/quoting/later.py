@@ -7,31 +7,16 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from mnemon.ask.quoting import things
-from mnemon.ask.quoting.features import CandidateStatement, StatementValues, Weighing
+from mnemon.ask.quoting import things, turning
+from mnemon.ask.quoting.features import CandidateStatement, StatementValues, Weighing, amends
 from mnemon.ask.quoting.hearing import folded, words_in
-from mnemon.ask.quoting.moved import ALTERS, DOUBT, MOVES
 from mnemon.ask.quoting.needs import matter_of
 from mnemon.ask.quoting.neighbours import is_of_another
-from mnemon.semantics.rules.word_lists import STATT
 
 FILE = Path(__file__).with_name("later.json")
 # So far from it is what stands in another text, in hundreds of characters.
 ELSEWHERE = 20
 NEAR = 400
-CALLS_OFF = re.compile(
-    r"\b(?:cancel\w*|revers(?:e[sd]?|al)|overturn\w*|withdrawn?|withdrew|superseded|scrap\w*|off the table|called off|"
-    r"drop(?:ped|s)?|no longer|not any ?more|lifted|revoked?|turned (?:it |him |her |them )?down|"
-    r"aufgehoben|zurückgenommen|gestrichen|abgesagt|vom tisch|entfällt|hinfällig|nicht mehr|doch nicht|verworfen|"
-    r"storniert\w*|gekippt)\b",
-    re.IGNORECASE,
-)
-TAKES_OVER = re.compile(
-    r"\b(?:takes? (?:it |that |this )?over|took over|taking over|hand(?:s|ed)? (?:it |that )?(?:over|back) to|instead|"
-    r"in place of|st(?:ands?|eps?) in|swap\w*|übernimmt|übernehme|übernahm|" + STATT + r"|anstelle|springt ein|"
-    r"vertritt|getauscht)\b",
-    re.IGNORECASE,
-)
 _BACK = re.compile(
     r"^\W*(?:that|this|it|he|she|they|das|dies\w*|er|sie|es|nachtrag|update|correction|edit|korrektur|p\.?s\b|sorry|"
     r"actually|ok(?:ay)?|no|nein|doch)\b",
@@ -39,11 +24,11 @@ _BACK = re.compile(
 )
 _NOT = re.compile(r"\b(?:not|never|no|none|cannot|nicht|nie|kein\w*)\b|n['’]t\b", re.IGNORECASE)
 _NAMED = re.compile(r"\b[A-ZÄÖÜ][a-zäöüß]+\b")
+_CODE = re.compile(r"\b(?=\w*-?\d)[A-ZÄÖÜ][\w]*(?:-\w+)*\d\w*\b")
 _AMOUNTS = ("how_much", "how_many")
 _TIMES = ("when", "how_long")
 # Such questions have several answers, which do not replace each other.
 _OF_MANY = ("list", "why", "how")
-_CUES = ("moves", "alters", "calls_off", "takes_over", "denial")
 
 
 def is_after(one: CandidateStatement, other: CandidateStatement) -> bool:
@@ -64,9 +49,10 @@ def later_values(one: CandidateStatement, other: CandidateStatement, weighing: W
     new = _values(text) - need.numbers
     names = _names(before) - {folded(word) for word in need.words}
     brings = bool(new - old) and need.kind in (*_AMOUNTS, *_TIMES)
-    moves, off = bool(MOVES.search(text)), bool(CALLS_OFF.search(text))
-    takes, alters = bool(TAKES_OVER.search(text)), bool(ALTERS.search(text))
-    cue = float(moves or off or takes or alters)
+    moves, off = bool(turning.MOVES.search(text)), bool(turning.CALLS_OFF.search(text))
+    takes, alters = bool(turning.TAKES_OVER.search(text)), bool(turning.ALTERS.search(text))
+    amended = amends(other.statement) and not amends(one.statement)
+    cue = float(moves or off or takes or alters or amended)
     old_value, old_name = bool(old & new), bool(names & _names(text))
     denied = bool(_NOT.search(text)) and not _NOT.search(before)
     values: StatementValues = {
@@ -82,20 +68,22 @@ def later_values(one: CandidateStatement, other: CandidateStatement, weighing: W
         "alters": float(alters),
         "calls_off": float(off),
         "takes_over": float(takes),
-        "changes": float(bool(things.CHANGES.search(text))),
-        "update": float(bool(things.UPDATE.search(text))),
-        "denial": float(bool(things.DENIAL.search(text))),
+        "changes": float(bool(turning.CHANGES.search(text))),
+        "update": float(bool(turning.UPDATE.search(text))),
+        "denial": float(bool(turning.DENIAL.search(text))),
         "not": float(denied),
         "back": float(bool(_BACK.search(text))),
-        "once": float(bool(things.ONCE.search(text))),
-        "once_before": float(bool(things.ONCE.search(before))),
+        "once": float(bool(turning.ONCE.search(text))),
+        "once_before": float(bool(turning.ONCE.search(before))),
         "who_takes": float(need.kind == "who" and takes),
         "not_so": float(need.kind == "yes_no" and (denied or off)),
         "moves_time": float(need.kind in _TIMES and brings and moves),
         "cue_common": cue * len(common) / asked,
         "cue_matter": cue * shared / max(1, len(matter)),
         "cue_old": cue * float(old_value or old_name),
-        "now_changes": float(weighing.asks_now and bool(things.CHANGES.search(text))),
+        "amends": float(amended),
+        "same_code": float(bool(_codes(before) & _codes(text))),
+        "now_changes": float(weighing.asks_now and bool(turning.CHANGES.search(text))),
     }
     return values | _place(one, other)
 
@@ -128,7 +116,7 @@ def said_anew(
     for other in found:
         if other.values["quoted"] or not is_after(one, other) or not _tells_change(one, other, weighing):
             continue
-        if not is_of_same_matter(one, other, weighing) or DOUBT.search(other.statement.text):
+        if not is_of_same_matter(one, other, weighing) or turning.DOUBT.search(other.statement.text):
             continue
         if is_of_another(one, other, weighing):
             continue
@@ -141,14 +129,12 @@ def said_anew(
     return best
 
 
-def tells_change(values: StatementValues) -> bool:
-    return any(values[name] for name in _CUES)
-
-
 def _tells_change(one: CandidateStatement, other: CandidateStatement, weighing: Weighing) -> bool:
     """By a word that neither the question nor the earlier statement has: who revoked a key is told by "revoked"."""
     known = {folded(word) for word in (*words_in(one.statement.text), *weighing.need.words)}
-    cues = (CALLS_OFF, TAKES_OVER, MOVES, things.DENIAL, ALTERS)
+    if amends(other.statement) and not amends(one.statement):
+        return True
+    cues = (turning.CALLS_OFF, turning.TAKES_OVER, turning.MOVES, turning.DENIAL, turning.ALTERS)
     said = (found[0] for cue in cues for found in cue.finditer(other.statement.text))
     return any({folded(word) for word in words_in(words)} - known for words in said)
 
@@ -184,6 +170,11 @@ def _people(one: CandidateStatement, weighing: Weighing) -> set[str]:
     return {folded(word) for word in words_in(said)} & set(weighing.people) - {
         folded(word) for word in weighing.need.words
     }
+
+
+def _codes(text: str) -> set[str]:
+    """Names with digits in them, as of a row or a part: A3, H-22."""
+    return {found[0] for found in _CODE.finditer(text)}
 
 
 def _names(text: str) -> set[str]:

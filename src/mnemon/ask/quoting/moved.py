@@ -3,43 +3,18 @@ not."""
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, date, datetime
+from datetime import date
 
-from mnemon.ask.quoting import things
+from mnemon.ask.quoting import things, turning
 from mnemon.ask.quoting.features import CandidateStatement, Weighing
 from mnemon.ask.quoting.hearing import folded
 from mnemon.ask.quoting.neighbours import is_of_another
 from mnemon.ask.quoting.surroundings import StatementSource
 from mnemon.documents.structure.calendar_words import MONTHS, WEEKDAYS
-from mnemon.semantics.rules.word_lists import STATT
 
-# Words by which something is set anew. What merely happens "now" or "again" is not enough.
-MOVES = re.compile(
-    r"\b(?:instead|mov(?:e|es|ed|ing)|postpon\w+|push(?:ed|ing|es)? (?:\w+ ){0,3}(?:back|out|to|until)|reschedul\w+|"
-    r"shift(?:ed|s)?|slip(?:s|ped)?|brought forward|bring \w+ forward|chang(?:e|es|ed) (?:of plan|to|the|from)|"
-    r"new (?:time|date|day|hour|deadline|budget|price)|correction|no longer|rather than|"
-    r"verschob\w+|verschieb\w+|verleg\w+|vorgezogen|stattdessen|anstatt|" + STATT + r"|"
-    r"neuer (?:termin|preis)|neue (?:uhrzeit|"
-    r"frist)|korrektur|geändert|nicht mehr|doch (?:erst|schon|nicht))\b",
-    re.IGNORECASE,
-)
-# What alters a figure says to which: "lowered it to 28 EUR", "auf 28 Euro gesenkt", "the new code is 8352".
-_NEW_ONE = re.compile(r"\bthe new (?:\w+ ){1,2}(?:is|are)\b|\b(?:der|die|das) neue \w+ (?:ist|lautet)\b", re.IGNORECASE)
-_FIGURE = r"(?:to|by|auf|um) (?:only |nur )?(?:[€$£]|EUR |USD |GBP |CHF )?\d"
-_ALTERED = r"(?:ge)?senk(?:t|en|te|ten)|erhöh(?:t|en|te|ten)|(?:reduzier|ermäßig)(?:t|en|te|ten)"
-ALTERS = re.compile(
-    r"\b(?:lower(?:s|ed)?|lift(?:s|ed)?|reduc(?:e|es|ed)|rais(?:e|es|ed)|increas(?:e|es|ed)|drop(?:s|ped)?|cuts?|"
-    rf"{_ALTERED}) (?:[^\s.!?]+ ){{0,6}}?{_FIGURE}|{_FIGURE}[^.!?]{{0,80}} (?:{_ALTERED})\b",
-    re.IGNORECASE,
-)
 _AMOUNTS = ("how_much", "how_many")
 _THREAD = re.compile(r"\A(?:(?:re|aw|fwd?|wg|antw)\s*:\s*)+", re.IGNORECASE)
 MAIL = "message/rfc822"
-LONG_AGO = datetime.min.replace(tzinfo=UTC)
-# What was asked, or only thought of, moves nothing.
-DOUBT = re.compile(
-    r"\?\W*$|\b(?:could|might|maybe|perhaps|what if|should we|vielleicht|könnte\w*|eventuell|falls)\b", re.IGNORECASE
-)
 _CALENDAR = frozenset(map(folded, (*MONTHS, *WEEKDAYS)))
 # It says so much of what the statement says of the question; less will do so near behind it, in characters.
 AS_MUCH, NEAR = 0.5, 1_500
@@ -82,7 +57,12 @@ def told_when(later: CandidateStatement, one: CandidateStatement) -> date | None
 
 def _sets_anew(one: CandidateStatement, other: CandidateStatement, weighing: Weighing) -> bool:
     text = other.statement.text
-    if not _is_after(one, other) or other.values["quoted"] or DOUBT.search(text) or not _is_move(text, weighing):
+    if (
+        not _is_after(one, other)
+        or other.values["quoted"]
+        or turning.DOUBT.search(text)
+        or not _is_move(text, weighing)
+    ):
         return False
     same_text = other.origin.doc_version_id == one.origin.doc_version_id
     matter, theirs = (one.said, other.said) if same_text else (_heard(one, weighing), _heard(other, weighing))
@@ -115,8 +95,8 @@ def _is_after(one: CandidateStatement, other: CandidateStatement) -> bool:
 def _is_move(text: str, weighing: Weighing) -> bool:
     if weighing.need.kind in _AMOUNTS:
         gives = things.holds_new(weighing.need, text, None, weighing.people)
-        return gives and any(one.search(text) for one in (MOVES, ALTERS, _NEW_ONE))
-    return bool((MOVES if weighing.need.kind == "when" else _NEW_ONE).search(text))
+        return gives and any(one.search(text) for one in (turning.MOVES, turning.ALTERS, turning.NEW_ONE))
+    return bool((turning.MOVES if weighing.need.kind == "when" else turning.NEW_ONE).search(text))
 
 
 def _values(text: str, weighing: Weighing) -> set[str]:

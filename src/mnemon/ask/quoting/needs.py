@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from mnemon.ask.quoting.hearing import WORD, folded, stem_of
@@ -127,6 +127,8 @@ class Need:
     # The question is about what held before.
     past: bool
     german: bool
+    # Where each of the words begins in the question.
+    places: tuple[int, ...] = ()
 
 
 def as_question(words: str) -> str:
@@ -143,18 +145,24 @@ def need_of(question: str) -> Need:
         r"\b(?:the|what|who|which|did|does)\b", question, re.IGNORECASE
     )
     words: list[str] = []
+    places: list[int] = []
     names: set[int] = set()
     for place, found in enumerate(tokens):
         word = found[0]
-        if word.lower() in FILLERS or folded(word) in FILLERS or (len(word) == 1 and not word.isdigit()):
+        letter = len(word) == 1 and not word.isdigit()
+        if letter and not _is_lettered(word, place):
             continue
-        if _is_name(word, place, german) and word.lower() not in _CALENDAR:
+        if not letter and (word.lower() in FILLERS or folded(word) in FILLERS):
+            continue
+        if letter or (_is_name(word, place, german) and word.lower() not in _CALENDAR):
             names.add(len(words))
         words.append(word)
+        places.append(found.start())
     unit = _UNIT.search(question)
     return Need(
         question, kind, tuple(words), frozenset(names), frozenset(_NUMBER.findall(question)),
         unit[1] if unit and unit[1].lower() not in FILLERS else None, bool(_BEFORE.search(question)), german,
+        tuple(places),
     )  # fmt: skip
 
 
@@ -178,9 +186,12 @@ def with_people(need: Need, people: Iterable[str]) -> Need:
     """With the words that are names of people whom the sources know, also where nouns have capitals too."""
     known = {folded(word) for name in people for word in WORD.findall(name) if len(word) > 2}
     more = {number for number, word in enumerate(need.words) if folded(word) in known and word[0].isupper()}
-    return Need(
-        need.question, need.kind, need.words, need.names | more, need.numbers, need.unit, need.past, need.german
-    )
+    return replace(need, names=need.names | more)
+
+
+def _is_lettered(word: str, place: int) -> bool:
+    """The A of "compressor A", which is another than B."""
+    return place > 0 and word.isupper() and word.isascii() and word != "I"
 
 
 def _is_name(word: str, place: int, german: bool) -> bool:

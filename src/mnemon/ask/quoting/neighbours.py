@@ -1,10 +1,9 @@
 """What stands beside a word: "fees for adults" and "fees for children" are two things, though both are fees."""
 
-import re
 from collections.abc import Iterator, Mapping
 from itertools import takewhile
 
-from mnemon.ask.quoting import things
+from mnemon.ask.quoting import turning
 from mnemon.ask.quoting.features import CandidateStatement, Weighing
 from mnemon.ask.quoting.hearing import folded, stem_of, words_in
 from mnemon.ask.quoting.needs import FILLERS
@@ -17,11 +16,6 @@ _PASSED = frozenset(
     bleibt""".split()  # noqa: SIM905
 )
 _CALENDAR = frozenset(stem_of(word) for word in (*MONTHS, *WEEKDAYS))
-_TURNS = re.compile(
-    r"\b(?:takes? (?:\w+ )?over|took over|call\w* off|cancel\w*|drop\w*|lower\w*|reduc\w+|rais\w+|increas\w+|mov\w+|"
-    r"postpon\w+|instead|gesenkt|erhöht|verschoben|verlegt)\b",
-    re.IGNORECASE,
-)
 
 
 def is_of_another(one: CandidateStatement, other: CandidateStatement, weighing: Weighing) -> bool:
@@ -32,9 +26,9 @@ def is_of_another(one: CandidateStatement, other: CandidateStatement, weighing: 
     lacking = ({stem_of(word) for word in weighing.need.words} & said) - others
     if not lacking:
         return False
-    turning = {
+    turns = {
         stem_of(word)
-        for cue in (_TURNS, things.CHANGES, things.UPDATE)
+        for cue in (turning.TURNS, turning.CHANGES, turning.UPDATE)
         for found in cue.finditer(second)
         for word in words_in(found[0])
     }
@@ -43,16 +37,16 @@ def is_of_another(one: CandidateStatement, other: CandidateStatement, weighing: 
         asked & lacking and told and not told & said
         for stem in shared
         for step in (-1, 1)
-        for asked, told in _alike(_beside(first, stem, step), _beside(second, stem, step), turning)
+        for asked, told in _alike(_beside(first, stem, step), _beside(second, stem, step), turns)
     )
 
 
 def _alike(
-    first: Mapping[str, set[str]], second: Mapping[str, set[str]], turning: set[str]
+    first: Mapping[str, set[str]], second: Mapping[str, set[str]], turns: set[str]
 ) -> Iterator[tuple[set[str], set[str]]]:
     """What stands there in the same way: "for adults", "for children"."""
     for link in first.keys() & second.keys():
-        yield first[link], {word for word in second[link] if not word.isdigit()} - turning
+        yield first[link], {word for word in second[link] if not word.isdigit()} - turns
 
 
 def _beside(text: str, stem: str, step: int) -> dict[str, set[str]]:

@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
+from mnemon.ask.frames import Frames
 from mnemon.documents.structure.calendar_words import MONTHS, DateDirection
 from mnemon.documents.structure.dates import Mention, read_dates
 
@@ -43,10 +44,9 @@ class AskedPeriod:
         """A day or month of the calendar, with both ends; not "Fridays" or "this year"."""
         return bool(self.first and self.last) and bool(re.search(r"\d", self.words) or _MONTH_NAMED.search(self.words))
 
-    @property
-    def told(self) -> str:
+    def told(self, frames: Frames) -> str:
         """As it was asked where any year may be meant, else from day to day."""
-        return self.words if self.any_year else told_span(self)
+        return self.words if self.any_year else frames.span(self.first, self.last)
 
     def moments(self) -> tuple[datetime | None, datetime | None]:
         """Its first and last moment, of a time zone that nobody told."""
@@ -65,14 +65,6 @@ def names_time_of(text: str, period: AskedPeriod, written: date) -> bool:
         return True
     found = [one.period for one in read_dates(text, written)]
     return any(period.holds(day) for one in found for day in (one.first, one.last))
-
-
-def told_span(period: AskedPeriod) -> str:
-    """As a person writes it."""
-    first, last = (one and f"{one.day} {one:%B %Y}" for one in (period.first, period.last))
-    if first and last:
-        return first if first == last else f"{first} to {last}"
-    return f"from {first} on" if first else f"until {last}"
 
 
 def period_of(question: str, today: date, direction: DateDirection = "past") -> AskedPeriod | None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from mnemon.ask.quoting.outlines import aligned_rows, bold_title, cells_of, comment_heads
 from mnemon.documents.structure.headings import heading_title
 from mnemon.documents.structure.lines import FENCE, RULE, UNDERLINE, Line, is_wrapped, item_mark, lines_of, widths_of
 from mnemon.documents.structure.mail import attribution_at, is_attribution, is_sign_off, is_signature, quoted_depth
@@ -33,6 +34,8 @@ _SIGNED = re.compile(r"\W*(?:[^\W\d][^\s|]*\s*){1,6}(?<![.!?:…])\s*")
 _TALLEST_SIGNATURE = 5
 _LABELLED = re.compile(r"[^\W\d_a-z][^\W\d_]{2,20}(?: [^\W\d_]{2,20})?:\s+\S")
 _ASKS = re.compile(r"\?[*_\"'”)]*(?=\s|$)")
+# Of a title without marks of its own: it stands below those that have some.
+_BELOW_MARKED = 9
 _LABEL = re.compile(r"[^\W\d][^:.!?\n|]{1,50}:\s*$")
 
 
@@ -51,6 +54,8 @@ class Statement:
     columns: tuple[str, ...] = ()
     before: str = ""
     after: str = ""
+    # What stands before the one before.
+    earlier: str = ""
     # The last question that somebody else asked at most two turns before, and how many turns that is.
     asked: str = ""
     asked_ago: int = 0
@@ -96,7 +101,7 @@ def statements_in(
     """Of `text`, which stands at `offset` in its revision, below these headings."""
     lines = lines_of(text)
     talk = {block.start for block in talk_blocks(lines) if block.kind == "message"} or _named_turns(lines)
-    reader = _Reader(text, offset, lines, talk, headings, speaker)
+    reader = _Reader(text, offset, lines, talk | comment_heads(lines), headings, speaker)
     return _connected(list(reader.read(from_start)))
 
 
@@ -113,6 +118,7 @@ class _Reader:
         self.notices = notices_in(lines)
         self.named = name_heads(lines, ())
         self.widths = widths_of(lines)
+        self.aligned = aligned_rows(lines)
 
     def read(self, from_start: bool) -> Iterator[Statement]:
         skip = self._front_matter() if from_start else 0
@@ -156,12 +162,19 @@ class _Reader:
             return
         if _HEADING.match(words) or _plain(words) in self.known:
             yield from self._close()
-            self._enter(heading_title(words), len(words) - len(words.lstrip("# ")) if "#" in words[:7] else 9)
+            self._enter(
+                heading_title(words), len(words) - len(words.lstrip("# ")) if "#" in words[:7] else _BELOW_MARKED
+            )
+            return
+        if (title := bold_title(bare)) and line.start not in self.talk and line.start not in self.named:
+            yield from self._close()
+            self._enter(title, _BELOW_MARKED)
             return
         signs = is_sign_off(bare) or is_signature(words) or (bare == state.said_by and not state.open)
-        if _MAIL_FIELD.match(bare) or is_attribution(bare) or signs:
+        plain = bare.replace("**", "")
+        if _MAIL_FIELD.match(plain) or is_attribution(bare) or signs:
             yield from self._close()
-            if subject := _SUBJECT.match(bare):
+            if subject := _SUBJECT.match(plain):
                 state.subject = subject["words"]
             state.signed = _TALLEST_SIGNATURE if signs else 0
             return
@@ -185,7 +198,7 @@ class _Reader:
             yield from self._close()
             state.speaker, state.lead = name, ""
             return
-        if self._is_row(words):
+        if self._is_row(line):
             yield from self._close()
             yield from self._row(number, line)
             return
@@ -231,13 +244,13 @@ class _Reader:
         below = next((one for one in self.lines[number:] if not one.blank), None)
         return below is not None and quoted_depth(below.text)[0] > depth
 
-    def _is_row(self, words: str) -> bool:
-        bare = words.strip()
-        return (bare.startswith("|") and bare.count("|") > 1) or bare.count("\t") >= 1 or bare.count(" | ") >= 1
+    def _is_row(self, line: Line) -> bool:
+        bare = line.text.strip()
+        barred = (bare.startswith("|") and bare.count("|") > 1) or bare.count("\t") >= 1 or bare.count(" | ") >= 1
+        return barred or line.start in self.aligned
 
     def _row(self, number: int, line: Line) -> Iterator[Statement]:
-        separator = "|" if "|" in line.text else "\t"
-        cells = [cell.strip() for cell in line.text.strip().strip("|").split(separator)]
+        cells = cells_of(line.text)
         if not self.state.columns and self._heads_table(number, cells):
             self.state.columns = tuple(cells)
             self.state.group += 1
@@ -325,6 +338,7 @@ def _connected(found: list[Statement]) -> list[Statement]:
                 one,
                 before=found[number - 1].text if number else "",
                 after=found[number + 1].text if number + 1 < len(found) else "",
+                earlier=found[number - 2].text if number > 1 else "",
                 asked=asked if near else "",
                 asked_ago=ago if near else 0,
             )

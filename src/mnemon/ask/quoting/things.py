@@ -4,7 +4,6 @@ import re
 
 from mnemon.ask.quoting.hearing import Hearing, folded, words_in
 from mnemon.ask.quoting.needs import AnswerKind, Need
-from mnemon.semantics.rules.word_lists import STATT
 
 _I = re.IGNORECASE
 _MONTH = (
@@ -116,72 +115,12 @@ GREETING = re.compile(
 )
 EMPTY = re.compile(r"(?:\W|:[a-z_+0-9-]+:|\b(?:ok(?:ay)?|yes|no|ja|nein|great|super|perfect|haha|lol|cool|nice|"
                    r"sure|done|\+1|same|true|right|hm+|ah|oh)\b)*", _I)  # fmt: skip
-# What says that something has changed, that it is as it was planned first, and that it is not so at all.
-UPDATE = re.compile(
-    r"\b(?:now|instead|no longer|not any ?more|moved|postponed|changed?|changes|revised|updated?|correction|"
-    r"corrected|replac\w+|new|from now on|as of|rather than|withdrawn|cancelled|canceled|reversed?|overturned|"
-    r"scrapped|stays?|keep|keeps|kept|"
-    r"nun|jetzt|" + STATT + r"|stattdessen|nicht mehr|"
-    r"verschoben|verlegt|geändert|änderung|korrektur|korrigiert|ersetzt|"
-    r"neu\w*|ab sofort|aufgehoben|zurückgenommen|gestrichen|doch|bleibt|bleiben)\b",
-    _I,
-)
-# A question for what holds now, and the words of a statement by which something else holds than before.
-ASKS_NOW = re.compile(
-    r"\b(?:now|still|currently|today|any ?more|any longer|these days|by now|new|again|latest|current|after|since|"
-    r"jetzt|nun|noch|inzwischen|mittlerweile|weiterhin|aktuell\w*|derzeit|heute|neue[nrms]?|wieder|bleib\w*|dabei|nach|"
-    r"seit)\b",
-    _I,
-)
-CHANGES = re.compile(
-    r"\b(?:slip\w*|push\w* (?:back|out)|moved? (?:to|from)|from .{1,30} to|instead|replac\w*|no longer|not any ?more|"
-    r"dropp?ed|is out|gone|cancel\w*|scrapp?ed|withdrawn|revis\w*|chang\w*|raised|lowered|reduced|extended|postponed|"
-    r"back to|again|handed (?:back|over)|takes? over|took over|new|now|"
-    r"rutsch\w*|verschob\w*|verleg\w*|stattdessen|" + STATT + r"|"
-    r"anstelle|ersetzt|nicht mehr|vom tisch|gestorben|gestrichen|streichen|"
-    r"abgesagt|aufgehoben|geändert|ändert|erhöht|gesenkt|verlängert|doch|wieder|übernimmt|künftig|ab sofort|bisher|"
-    r"vorher|neu\w*|jetzt|nun|entfällt)\b",
-    _I,
-)
-ONCE = re.compile(
-    r"\b(?:originally|initially|at first|planned|was supposed|were supposed|used to|previously|formerly|proposal|"
-    r"proposed?|suggest\w*|idea|maybe|perhaps|might|could|would|rumou?r|allegedly|"
-    r"ursprünglich|anfangs|zuerst|geplant|sollte|sollten|früher|bisher|vorschlag|vorgeschlagen|schlägt vor|idee|"
-    r"vielleicht|könnte|würde|gerücht|angeblich)\b",
-    _I,
-)
 # A time, and no word of anything that ends.
 END_OF = re.compile(
     r"\bend of (?:the |this |next |last )?(?:day|week|month|quarter|year|season|summer|winter|january|february|march|"
     r"april|may|june|july|august|september|october|november|december|\d{4})\b|"
     r"\bende (?:des |der |dieser |dieses |nächster |nächsten )?(?:tag\w*|woche|monats?|quartals?|jahres?|januar|"
     r"februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember|\d{4})\b",
-    _I,
-)
-DENIAL = re.compile(
-    r"\b(?:(?:is|was|are|were) (?:not|simply not|plainly not) (?:true|right|correct|so|the case)|isn['’]t true|"
-    r"not true|untrue|den(?:y|ied|ies)|no truth|false|wrong|"
-    r"(?:stimmt|trifft|gilt) (?:so )?nicht|nicht wahr|dementier\w+|falsch|unzutreffend|kein wahres wort|"
-    r"richtigstellung)\b",
-    _I,
-)
-# A denial that points back to what was said before, and one that says itself what it denies.
-# What is named behind it is denied, and nothing before: "it is not true that the lift is broken".
-DENIES_THAT = re.compile(
-    r"\b(?:true|right|correct|so|the case|untrue|false|wrong|truth|stimmt|wahr|falsch|unzutreffend)\b[^.!?]{0,20}"
-    r"\b(?:that|dass)\s+\w",
-    _I,
-)
-DENIES_IT = re.compile(
-    r"\b(?:that|this|it|which|none of (?:this|that|it))\b[^.!?]{0,30}?(?:\bnot (?:true|right|correct|so|the case)"
-    r"|\buntrue|\bfalse|\bwrong|n['’]t true|\bno truth)\b|\bden(?:y|ied|ies) (?:it|this|that)\b|"
-    r"\b(?:das|dies|es)\b[^.!?]{0,30}?(?:stimmt|trifft|gilt|nicht wahr|falsch|unzutreffend)|^\W*stimmt (?:so )?nicht|"
-    r"\bnicht wahr\b|\bdementier\w+|\bkein wahres wort\b|^\W*(?:wrong|untrue|not true|falsch|richtigstellung)\b",
-    _I,
-)
-NAMES_RUMOUR = re.compile(
-    r"\b(?:rumou?rs?|claims?|reports?|story|stories)\b.{0,20}\b(?:that|of|about)\b|\b(?:gerüchte?|behauptung\w*|meldung\w*)"
-    r"\b.{0,20}\b(?:dass|über|von)\b",
     _I,
 )
 

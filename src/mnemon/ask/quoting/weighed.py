@@ -1,15 +1,18 @@
 """Weighs every statement in and around what was found: which answers best, and whether that is enough."""
 
+import asyncio
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mnemon.ask.frames import Frames
 from mnemon.ask.inputs import is_as_words
-from mnemon.ask.learned.cross_encoder import StatementReader
+from mnemon.ask.learned.cross_encoder import AskedAsRead, StatementReader
 from mnemon.ask.learned.pairs import ReadStatement
 from mnemon.ask.quoting import things
+from mnemon.ask.quoting.agreeing import heard_in_each, with_agreement
 from mnemon.ask.quoting.choosing import Choice, choose
 from mnemon.ask.quoting.clean import clean_words
 from mnemon.ask.quoting.features import CandidateStatement, StatementValues, Weighing
@@ -24,7 +27,7 @@ from mnemon.ask.search import Ranked
 from mnemon.models.embedder import Embedder
 
 # Passages whose statements are weighed, and statements whose meaning is compared.
-PASSAGES, COMPARED = 10, 14
+PASSAGES, COMPARED = 10, 12
 # Few of the questions that the judgement learned from are about things that nobody wrote of.
 MOST_UNHEARD = 0.5
 # Of what stands in an answer only because of another statement.
@@ -62,9 +65,9 @@ class Weighed:
         more = [one for one in self.weighing.candidates(own, NOTHING_TOLD) if one.key not in known]
         return replace(self, found=[*self.found, *(replace(one, score=NO_ANSWER) for one in more)])
 
-    def understood(self) -> dict[str, str]:
+    def understood(self, frames: Frames) -> dict[str, str]:
         """The limits that were read from the question."""
-        return {"time": self.weighing.bound_to.told} if self.weighing.bound_to else {}
+        return {"time": self.weighing.bound_to.told(frames)} if self.weighing.bound_to else {}
 
     @property
     def of_other_times(self) -> AskedPeriod | None:
@@ -103,13 +106,13 @@ async def weigh_statements(
     judgement = judgements["words"]
     found = judgement.ranked(weighing.candidates(stretches, told))
     further = [replace(one, score=NO_ANSWER) for one in found[COMPARED:]]
+    found = judgement.ranked(with_agreement(found[:COMPARED], weighing))
     if embedder is not None and ranked.asked.vector is not None and found:
         judgement = judgements["meaning"]
-        found = judgement.ranked(await _compared(found[:COMPARED], ranked, embedder))
-        if reader is not None and (read := await _read(found, ranked, reader)):
+        found = judgement.ranked(await _compared(found, ranked, embedder))
+        if reader is not None and (read := await _read(found, weighing, ranked, reader)):
             judgement = judgements["reading"]
             found = judgement.ranked(read)
-    found = found[:COMPARED]
     found = [_beside(found[0], found[1:]), *found[1:]] if found else found
     chance = judgement.chance(found[0].values) if found else 0.0
     if found and says_it_all(found[0]):
@@ -172,10 +175,11 @@ async def _compared(
 
 
 async def _read(
-    best: Sequence[CandidateStatement], ranked: Ranked, reader: StatementReader
+    best: Sequence[CandidateStatement], weighing: Weighing, ranked: Ranked, reader: StatementReader
 ) -> list[CandidateStatement]:  # fmt: skip
     """The same with how each reads as an answer; none while there is no model to read with."""
-    logits = await reader.judge(ranked.asked.question, [as_read(one) for one in best])
+    asked = AskedAsRead(weighing.need.question, weighing.need.places)
+    logits = await asyncio.to_thread(reader.read, asked, as_read(best, weighing))
     if logits is None:
         return []
     return [one.known(read=logit) for one, logit in zip(best, logits.tolist(), strict=True)]
@@ -189,15 +193,24 @@ def meaning_of(one: CandidateStatement) -> str:
     return f"{clean_words(lead)} {words}" if lead else words
 
 
-def as_read(one: CandidateStatement) -> ReadStatement:
-    """With what it leans on: who says it, the question or words before it, the day and the headings over it."""
-    statement = one.statement
+def as_read(found: Sequence[CandidateStatement], weighing: Weighing) -> list[ReadStatement]:
+    return [_as_read(one, heard) for one, heard in zip(found, heard_in_each(found, weighing), strict=True)]
+
+
+def _as_read(one: CandidateStatement, heard: tuple[int, ...]) -> ReadStatement:
+    """With what it leans on: who says it, the question and the words before it, the day and the headings over it, what
+    the text is about, and what comes after it."""
+    statement, origin = one.statement, one.origin
     words = clean_words(statement.text, statement.columns)
     speaker = f"{statement.speaker}: " if statement.speaker else ""
-    before = clean_words(statement.asked or statement.lead or statement.before)
+    led = [statement.asked or statement.lead or statement.earlier, statement.before]
+    before = " ".join(clean_words(part) for part in dict.fromkeys(led))
     day = f"{one.day.day} {one.day:%B %Y}. " if one.day else ""
-    head = ". ".join(clean_words(heading) for heading in reversed(statement.headings[-2:]))
-    return ReadStatement(speaker + words, before, f"{day}{head}. {one.origin.title}")
+    about = clean_words(origin.opening) or origin.title
+    over = (*(clean_words(heading) for heading in reversed(statement.headings[-2:])), about)
+    return ReadStatement(
+        speaker + words, before, day + ". ".join(dict.fromkeys(over)), clean_words(statement.after), heard
+    )
 
 
 def _people(stretches: Sequence[Stretch], told: ToldEvents) -> list[str]:
