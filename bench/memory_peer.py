@@ -1,7 +1,8 @@
 """mem0 remembering and recalling the same sentences, run by bench_memory.py with a Python that has it.
 
-`memory_peer.py CONNINFO HOME TEXTS QUESTIONS` prints one JSON object with seconds. Inference is off, so no language
-model is called; the vectors come from our embedder, and lie in pgvector on the same server, in mem0's own table.
+`memory_peer.py CONNINFO HOME TEXTS` prints the seconds of remembering, then for each question that it reads, a line of
+JSON, the seconds of recalling. Inference is off, so no language model is called; the vectors come from our embedder,
+and lie in pgvector on the same server, in mem0's own table.
 """
 
 import asyncio
@@ -15,7 +16,7 @@ os.environ["MEM0_TELEMETRY"] = "False"
 os.environ.setdefault("OPENAI_API_KEY", "unused")
 
 from mem0 import Memory
-from memory_workload import questions, sentences
+from memory_workload import sentences
 
 from mnemon.models.local import LocalEmbedder
 
@@ -39,7 +40,7 @@ class SameEmbedder:
         self._loop.close()
 
 
-def main(conninfo: str, home: Path, texts: int, asked: int) -> None:
+def main(conninfo: str, home: Path, texts: int) -> None:
     config = {
         "vector_store": {
             "provider": "pgvector",
@@ -55,15 +56,16 @@ def main(conninfo: str, home: Path, texts: int, asked: int) -> None:
     for text in sentences(texts):
         memory.add(text, user_id="bench", infer=False)
     remembered = time.perf_counter() - started
-    times = []
-    for question in questions(asked):
+    print(remembered, flush=True)
+    for line in sys.stdin:
+        question = json.loads(line)
         begun = time.perf_counter()
         found = memory.search(question, filters={"user_id": "bench"}, top_k=10)
-        times.append(time.perf_counter() - begun)
+        took = time.perf_counter() - begun
         assert found["results"], "nothing was found"
+        print(took, flush=True)
     embedder.close()
-    print(json.dumps({"remember_s": remembered, "recall_s": sum(times), "recall_times": times}))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
+    main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]))

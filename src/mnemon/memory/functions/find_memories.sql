@@ -29,12 +29,8 @@ BEGIN
                            AND term_keys(h.tenant_id, h.words) && one_of[number]::bigint[]
                            AND term_keys(h.tenant_id, h.words) @> every[number]::bigint[]
                            AND h.emo_id <> ALL (found) AND mnemon.is_in_view(world, branches, bounds, h)
-                           AND (kind IS NULL OR h.emo_type = kind) AND (with_tags IS NULL OR h.tags @> with_tags)
-                           AND (changed_since IS NULL OR h.updated_at >= changed_since)
-                           AND (about IS NULL OR h.subject_id = about) AND (owned_by IS NULL OR h.owner = owned_by)
-                           AND (of_agent IS NULL OR h.agent_id = of_agent)
-                           AND (of_session IS NULL OR h.session_id = of_session)
-                           AND (h.readers IS NULL OR mnemon.may_read(h.readers))
+                           AND mnemon.is_wanted_memory(h, kind, with_tags, changed_since, about, owned_by, of_agent,
+                                                       of_session)
                            AND (unwanted IS NULL OR NOT h.words @@ unwanted)) AS h
                  ORDER BY score DESC, emo_id LIMIT most) AS best;
     END LOOP;
