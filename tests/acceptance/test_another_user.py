@@ -57,14 +57,14 @@ class Place:
     folder: Path
     user: str | None
 
-    def run(self, *words: str, given: str = "", **beside: str) -> str:
+    def run(self, *words: str, given: str = "", code: int = 0, **beside: str) -> str:
         done = subprocess.run(
             [self.python, *words], env=self.environment(**beside), cwd=self.folder, user=self.user,
             extra_groups=[] if self.user else None, group=pwd.getpwnam(self.user).pw_gid if self.user else None,
             input=given, capture_output=True, text=True, timeout=PATIENCE,
         )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        assert done.returncode == code, done.stderr
+        return done.stderr if code else done.stdout
 
     def environment(self, **beside: str) -> dict[str, str]:
         packages = f"{self.installed}:{sysconfig.get_path('purelib')}"
@@ -148,6 +148,10 @@ def test_a_teammate_works_at_a_running_server_as_another_user(owner: Place, team
     by_agent = teammate.run("-c", AGENT, **there).splitlines()
     assert all(not line.startswith("True") for line in by_agent), by_agent
     assert any("3 May 2026" in line for line in by_agent) and any("kept by Ines" in line for line in by_agent)
+
+    # A token makes no other; the command says so, and nothing of an administrator that the home would have meant.
+    refused = teammate.run("-m", "mnemon", "token", "add", "mine", code=1, **there)
+    assert "log in on the page" in refused, refused
 
     # What the teammate did is the teammate's, and nothing of a home of their own was made beside the token.
     assert "3 May 2026" in owner.run("-m", "mnemon", "ask", QUESTION, **at_home)

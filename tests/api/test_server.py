@@ -102,6 +102,7 @@ async def test_unknown_routes_answer_in_the_one_shape(
     answer = await client.request(method, path)
     assert (answer.status_code, answer.json()["error_code"]) == (status, code)
     assert set(answer.json()) == {"error", "error_code", "details"}
+    assert status != 405 or answer.json()["error"] == "/v1/me does not take DELETE, but GET."
 
 
 async def test_bad_json_is_named_without_repeating_it(client: httpx.AsyncClient) -> None:

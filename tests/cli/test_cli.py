@@ -10,16 +10,20 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 from urllib import request
 from urllib.error import HTTPError
 
 import pytest
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
 
 from mnemon.cli.demonstration import demo, demo_stage
+from mnemon.db.embedded import EmbeddedServer
 from tests.patience import PATIENCE, until
 
-from ..conftest import SETTING_NAMES, MakeHome, new_folder
+from ..conftest import SETTING_NAMES, MakeHome, _as_superuser, _new_database, new_folder
 from .conftest import mnemon, mnemon_process
 
 
@@ -33,6 +37,13 @@ def environment(folder: Path, make_home: MakeHome) -> dict[str, str]:
     plain = {name: value for name, value in os.environ.items() if name not in SETTING_NAMES}
     make_home(folder / "home")
     return plain | {"MNEMON_HOME": str(folder / "home"), "MNEMON_DATABASE_LINGER_SECONDS": "2", "COLUMNS": "200"}
+
+
+@pytest.fixture
+def empty_database(server: EmbeddedServer) -> Iterator[str]:
+    with _new_database(server) as name:
+        _as_superuser(server, sql.SQL("CREATE EXTENSION vector"), name)
+        yield make_conninfo(server.owner_conninfo, dbname=name)
 
 
 def result(environment: dict[str, str], *words: str, text: str = "") -> object:
@@ -199,14 +210,57 @@ def test_after_a_restore_its_owner_says_that_the_log_goes_on(environment: dict[s
     assert verified(other) == []
     assert not (folder / "other" / "checkpoints-restored").exists()
     # The later backup after the earlier one: two histories, of which the home has the wrong one.
-    logs = json.loads(mnemon(environment, "db", "restore", str(later), "--replace", "--json").stdout)["partitions"]
-    [log] = [one for one in logs if one["slug"] == "main"]
-    assert not log["signed"] and "restored, not signed" in log["told"], log
-    assert mnemon(environment, "log", "adopt-restore", "--tenant", "main").returncode == 1
-    (home / "checkpoints").rename(home / "checkpoints-of-tuesday")
-    restored = mnemon(environment, "db", "restore", str(later), "--replace")
-    assert "not signed" not in restored.stdout, restored.stdout
+    restored = mnemon(environment, "db", "restore", str(later), "--replace", "--json")
+    [log] = [one for one in json.loads(restored.stdout)["partitions"] if one["slug"] == "main"]
+    assert not log["signed"] and "mnemon log adopt-restore --tenant main" in log["told"], log
+    assert verified(environment) != []
+    assert mnemon(environment, "log", "adopt-restore", "--tenant", "main").returncode == 0
     assert verified(environment) == []
+    assert not (home / "checkpoints-restored").exists()
+    mnemon(environment, "log", "checkpoint")
+    assert verified(environment) == []
+
+
+def test_a_rehearsal_in_the_home_of_the_log_in_use_signs_nothing(
+    environment: dict[str, str], folder: Path, empty_database: str
+) -> None:
+    """Its log is as long as what was signed, and would go on otherwise."""
+    home = folder / "in-use"
+    environment = environment | {"MNEMON_HOME": str(home)}
+    result(environment, "user", "add", "one@example.org")
+    mnemon(environment, "log", "checkpoint")
+    mnemon(environment, "db", "backup", str(folder / "rehearsed.backup"))
+    signed = checkpoints_of(environment)
+    assert signed
+    rehearsal = environment | {"MNEMON_DATABASE_URL": empty_database}
+    restored = mnemon(rehearsal, "db", "restore", str(folder / "rehearsed.backup"))
+    assert "fits what this home has signed" in restored.stdout, restored.stdout + restored.stderr
+    assert checkpoints_of(environment) == signed
+    result(environment, "user", "add", "two@example.org")
+    assert mnemon(environment, "log", "checkpoint").returncode == 0
+    assert verified(environment) == []
+
+
+def test_a_restore_completes_the_checkpoints_of_an_older_copy_of_the_home(
+    environment: dict[str, str], folder: Path
+) -> None:
+    """Those of the backup go on where the copy ends; what another restore left behind is not taken for them."""
+    home = folder / "copied"
+    environment = environment | {"MNEMON_HOME": str(home)}
+    result(environment, "user", "add", "one@example.org")
+    mnemon(environment, "log", "checkpoint")
+    shutil.copytree(home / "checkpoints", folder / "older")
+    result(environment, "user", "add", "two@example.org")
+    mnemon(environment, "log", "checkpoint")
+    mnemon(environment, "db", "backup", str(folder / "now.backup"))
+    shutil.rmtree(home / "checkpoints")
+    shutil.copytree(folder / "older", home / "checkpoints")
+    (home / "checkpoints-restored").mkdir()
+    (home / "checkpoints-restored" / "left-over").write_text("of another restore")
+    restored = mnemon(environment, "db", "restore", str(folder / "now.backup"), "--replace")
+    assert "and is signed." in restored.stdout, restored.stdout + restored.stderr
+    assert verified(environment) == []
+    assert not (home / "checkpoints-restored").exists()
 
 
 def test_serve_greets_answers_and_stops_cleanly_on_ctrl_c(environment: dict[str, str], folder: Path) -> None:
@@ -244,7 +298,9 @@ def test_a_second_ctrl_c_ends_the_server_at_once_with_one_line(environment: dict
         env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert server.stdout and server.stderr
-    greeting = json.loads("".join(iter(server.stdout.readline, "}\n")) + "}")
+    # To the end of the object, or of all that a server said that did not start.
+    said = "".join(takewhile(lambda line: line != "}\n", server.stdout)) + "}"
+    greeting = json.loads(said)
     assert re.fullmatch("[0-9a-f]{64}", greeting["signing_key"]), "the key of checkpoints is told at the start"
     port = int(greeting["url"].rsplit(":", 1)[1])
     head = "POST /v1/auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\nExpect: 100-continue\r\n\r\n"

@@ -195,6 +195,12 @@ def test_a_document_is_named_as_a_person_names_it(environment: dict[str, str], f
     both = mnemon(environment, "documents", "show", "hut")
     assert isinstance(both.exception, InvalidRequest)
     assert "may mean 2 documents" in both.exception.message and summer in both.exception.message
+    for name in ("monday.md", "friday.md"):
+        (folder / "hut" / name).write_text(f"# Call of the wardens\n\nOn {name} nobody came.")
+    result(environment, "add", folder / "hut")
+    calls = mnemon(environment, "documents", "show", "Call of the wardens")
+    assert isinstance(calls.exception, InvalidRequest)
+    assert "monday.md" in calls.exception.message and "friday.md" in calls.exception.message
     nothing = mnemon(environment, "documents", "text", "no such thing")
     assert isinstance(nothing.exception, NotFound) and "mnemon documents list" in nothing.exception.message
 

@@ -1,11 +1,15 @@
 """What commands print is whole, wherever it goes."""
 
 from io import StringIO
+from typing import Any
+from uuid import UUID
 
 import pytest
 from rich.console import Console
 
-from mnemon.cli import output
+from mnemon.ask.citations import Citation
+from mnemon.ask.frames import ENGLISH
+from mnemon.cli import ask, output
 
 ROWS = [("billing", "ledger.entry.posted", "ValueError: " + "very " * 40 + "long"), ("a" * 50, "b", None)]
 
@@ -39,3 +43,32 @@ def test_an_empty_table_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(output, "console", console)
     output.table(["Name"], [], "Nothing.")
     assert console.file.getvalue() == "Nothing.\n"  # type: ignore[attr-defined]
+
+
+def test_a_citation_is_a_link_where_the_terminal_knows_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    cited = Citation(
+        doc_id=UUID(int=1), doc_version_id=UUID(int=2), version_number=1, start=3, end=9, quote="a quote",
+        title="Minutes", source_uri="file:///tmp/my notes/minutes.md#of=x", speaker=None, headings=[], first_page=None,
+        last_page=None, written_at=None, line=None, event_id=None, said_on=None,
+    )  # fmt: skip
+
+    def told(console: Console) -> str:
+        monkeypatch.setattr(output, "console", console)
+        ask._print_source(1, cited, ENGLISH)
+        assert isinstance(console.file, StringIO)
+        return console.file.getvalue()
+
+    monkeypatch.delenv("MNEMON_SERVER", raising=False)
+    screen: dict[str, Any] = {
+        "width": 200,
+        "highlight": False,
+        "soft_wrap": True,
+        "force_terminal": True,
+        "color_system": "standard",
+    }
+    assert "file:///tmp/my%20notes/minutes.md\x1b\\[1] Minutes" in told(Console(file=StringIO(), **screen))
+    monkeypatch.setenv("MNEMON_SERVER", "https://mnemon.example.org/")
+    there = f"https://mnemon.example.org/evidence/{UUID(int=2)}/3-9\x1b\\"
+    assert told(Console(file=StringIO(), **screen)).count(there) == 2
+    plain = told(Console(file=StringIO(), soft_wrap=True))
+    assert "\x1b" not in plain and "https" not in plain and f"/v1/evidence/{UUID(int=2)}/3-9" in plain

@@ -179,7 +179,7 @@ def test_every_operation_with_a_route_has_an_address_for_every_field() -> None:
             told: Any = known[operation.name]
             placed = {name for key, fields in told.items() if key.startswith("in_") for name in fields}
             assert placed <= operation.input.model_fields.keys(), operation.name
-    with pytest.raises(InvalidRequest, match="cannot be asked by address"):
+    with pytest.raises(InvalidRequest, match="takes no `user`: leave it out"):
         request_of(known["tokens.add"], {"name": "x", "user": "ana@example.org"})
 
 

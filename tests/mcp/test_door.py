@@ -265,7 +265,11 @@ async def test_the_core_profile_spares_what_only_programs_read(site: Mnemon) -> 
     fields = [field for tool in tools.values() for field in tool.input_schema["properties"].values()]
     assert not any(field.keys() & {"maxLength", "examples", "title"} for field in fields)
     assert not any(tool.annotations and tool.annotations.title for tool in tools.values())
-    assert not any(RARE & tool.input_schema["properties"].keys() for tool in tools.values())
+    for tool in tools.values():
+        needed = set(tool.input_schema.get("required", ()))
+        assert not RARE & tool.input_schema["properties"].keys() - needed, tool.name
+    read, write = tools["search"].annotations, tools["forget"].annotations
+    assert read and read.read_only_hint and write and write.destructive_hint and not write.read_only_hint
 
 
 async def test_the_full_profile_has_every_tool(site: Mnemon, monkeypatch: pytest.MonkeyPatch) -> None:

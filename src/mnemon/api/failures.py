@@ -119,7 +119,10 @@ async def _answer_http(request: Request, failure: Exception) -> JSONResponse:
     assert isinstance(failure, HTTPException)
     known: dict[int, MnemonError] = {
         404: NotFound(f"There is nothing at {request.url.path}; /openapi.json lists the routes."),
-        405: MethodNotAllowed(f"{request.url.path} does not take {request.method}."),
+        405: MethodNotAllowed(
+            f"{request.url.path} does not take {request.method}"
+            + (f", but {taken}." if (taken := (failure.headers or {}).get("Allow")) else ".")
+        ),
         413: RequestTooLarge("The request body is too large."),
     }
     return await answer_failure(request, known.get(failure.status_code) or InvalidRequest(str(failure.detail)))

@@ -12,6 +12,7 @@ import typer
 from mnemon.ask import operations
 from mnemon.ask.citations import Citation, MemoryCitation
 from mnemon.ask.explained import WeighedExplanation
+from mnemon.ask.frames import Frames
 from mnemon.ask.hits import PassageHit
 from mnemon.ask.outputs import Answered, PassagesFound
 from mnemon.ask.proving.filed import AnswerFileAsked
@@ -21,8 +22,10 @@ from mnemon.cli.context import run_async
 from mnemon.cli.last_shown import Place, remember_shown, span_of
 from mnemon.cli.output import console, counted, new_file, one_line, say, show
 from mnemon.cli.verifier import verifier
+from mnemon.client.servers import address_of
 from mnemon.errors import MnemonError
 from mnemon.operations import Differs, as_json
+from mnemon.settings import load_settings
 
 SHORT = {
     "doc_id": "--document", "doc_version_id": "--version", "artifact_uid": "--artifact", "media_type": "--type",
@@ -60,26 +63,37 @@ def _print_sentences(answer: Answered) -> None:
         say(f"{one_line(sentence.told)} {marks}".rstrip())
     say("")
     for place, one in enumerate(cited, 1):
-        _print_source(place, one)
+        _print_source(place, one, answer.frames)
     _print_understood(answer)
     if answer.citations:
         first = cited.index(answer.citations[0]) + 1
-        say(f"The source of a number, with the words marked: mnemon open {first}", "dim")
-    say(f"The answer with its proof, as a file: mnemon receipt {answer.query_id} -o answer.html", "dim")
+        say(answer.frames.say("to_open", command=f"mnemon open {first}"), "dim")
+    say(answer.frames.say("to_keep", command=f"mnemon receipt {answer.query_id} -o answer.html"), "dim")
     remember_shown(map(_place_of, cited))
     if answer.lexical_only:
-        say(f"Searched by words only. {answer.lexical_only}", "dim")
+        say(answer.frames.say("words_only", why=answer.lexical_only), "dim")
 
 
-def _print_source(place: int, one: Citation | MemoryCitation) -> None:
+def _print_source(place: int, one: Citation | MemoryCitation, frames: Frames) -> None:
     if isinstance(one, MemoryCitation):
-        say(f"[{place}] memory {one.emo_id}, version {one.emo_version}: “{one_line(one.quote)}”")
+        version = frames.say("version", number=one.emo_version)
+        say(f"[{place}] {frames.say('memory')} {one.emo_id}, {version}: “{one_line(one.quote)}”")
         return
-    said = f"{one.said_on.day} {one.said_on:%B %Y}" if one.said_on else ""
-    parts = (f"page {one.first_page}" if one.first_page else "", one.speaker, said)
+    said = frames.day(one.said_on) if one.said_on else ""
+    version = frames.say("version", number=one.version_number)
+    parts = (version, frames.say("page", number=one.first_page) if one.first_page else "", one.speaker, said)
     where = "".join(f", {part}" for part in parts if part)
-    say(f"[{place}] {one.title}, version {one.version_number}{where}: “{one_line(one.quote)}”")
-    say(f"    {one.link}", "dim")
+    opens = _opens(one)
+    say(f"[{place}] {one.title}{where}: “{one_line(one.quote)}”", link=opens)
+    say(f"    {one.link}", "dim", link=opens)
+
+
+def _opens(one: Citation) -> str | None:
+    """At a server the page with the words marked; at home the file itself, where it is one."""
+    if server := load_settings().server:
+        return f"{address_of(server)}/evidence/{one.doc_version_id}/{one.start}-{one.end}"
+    source = (one.source_uri or "").partition("#")[0]
+    return source if source.startswith(("file://", "https://", "http://")) else None
 
 
 def _place_of(one: Citation | MemoryCitation) -> Place:
@@ -91,22 +105,23 @@ def _place_of(one: Citation | MemoryCitation) -> Place:
 def _print_understood(answer: Answered) -> None:
     limits = [told for name, told in answer.understood.items() if name != "asked_as"]
     if limits:
-        say(f"Read from the question: {', '.join(limits)}. As words: --as-words", "dim")
+        read = answer.frames.say("read_as", limits=", ".join(limits))
+        say(f"{read}. {answer.frames.say('as_words')}: --as-words", "dim")
     if "asked_as" in answer.understood:
-        say(f"Asked as: {answer.understood['asked_as']}", "dim")
+        say(answer.frames.say("asked_as", question=answer.understood["asked_as"]), "dim")
 
 
 def _print_refusal(answer: Answered) -> None:
-    refusal = answer.refusal
+    refusal, frames = answer.refusal, answer.frames
     assert refusal is not None
-    say(f"No answer. {refusal.message}", "bold")
+    say(answer.told, "bold")
     _print_understood(answer)
     searched = refusal.searched
-    unknown = f"; no passage has {', '.join(searched.unknown_words)}" if searched.unknown_words else ""
-    say(f"Searched {counted(searched.chunks, 'passage')}{unknown}.")
+    unknown = frames.say("none_has", words=", ".join(searched.unknown_words)) if searched.unknown_words else ""
+    say(frames.say("searched", passages=frames.counted("passages", searched.chunks), unknown=unknown))
     for miss in refusal.near_misses:
-        day = f", {miss.day.day} {miss.day:%B %Y}" if miss.day else ""
-        say(f"  {'near' if miss.relevant else 'not near enough'}{day}: {miss.title}: “{one_line(miss.snippet)}”")
+        day = f", {frames.day(miss.day)}" if miss.day else ""
+        say(f"  {frames.say('near' if miss.relevant else 'not_near')}{day}: {miss.title}: “{one_line(miss.snippet)}”")
 
 
 def _print_found(found: PassagesFound) -> None:

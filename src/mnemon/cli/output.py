@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Annotated, Any
+from urllib.parse import quote
 
 import orjson
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.measure import Measurement
+from rich.style import Style
 from rich.table import Table
 
 from mnemon.errors import InvalidRequest, MnemonError
@@ -38,9 +40,13 @@ def show(result: Any, as_json: bool, human: Callable[[], None]) -> None:
         human()
 
 
-def say(text: str, style: str | None = None) -> None:
-    """A plain sentence: names and addresses in it are shown as they are, never read as markup."""
-    console.print(text, style=style, markup=False, emoji=False)
+def say(text: str, style: str | None = None, link: str | None = None) -> None:
+    """A plain sentence: names and addresses in it are shown as they are, never read as markup.
+
+    A terminal that knows links opens `link` from it; others show nothing of that.
+    """
+    how = Style.parse(style or "") + Style(link=quote(link, safe=":/?#[]@!$&'()*+,;=%-._~")) if link else style
+    console.print(text, style=how, markup=False, emoji=False)
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> None:

@@ -8,7 +8,7 @@ import typer
 from mnemon import __version__
 from mnemon.cli.binding.bind import acting
 from mnemon.cli.context import on_its_own, run_async, server_calls
-from mnemon.cli.output import Json, TenantOption, say, show, table
+from mnemon.cli.output import Json, TenantOption, counted, say, show, table
 from mnemon.documents.operations import list_documents
 from mnemon.identity.default_tenant import DEFAULT_SLUG
 from mnemon.memory.operations.objects import find
@@ -55,9 +55,7 @@ async def _counted(call: Callable[[Operation[Any, Any], Any], Awaitable[Any]], w
 
 def _print(found: dict[str, Any], parts: dict[str, PartState]) -> None:
     say(f"Mnemon {found['version']} in {found['home']}", "bold")
-    say(
-        f"{found['documents']:,} documents, {found['semantic_events']:,} semantic events, "
-        f"{found['memories']:,} memories"
-    )
+    nouns = {"documents": "document", "semantic_events": "semantic event", "memories": "memory object"}
+    say(", ".join(counted(found[name], noun) for name, noun in nouns.items()))
     rows = [(name, "works" if one.ok else "down" if one.needed else "idle", one.detail) for name, one in parts.items()]
     table(["Part", "State", "Detail"], rows, "")

@@ -142,7 +142,8 @@ def request_of(told: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[str,
     header = {name: str(value) for name, value in taken("header").items() if value is not None}
     body = taken("body")
     if left:
-        raise InvalidRequest(f"{', '.join(sorted(left))} cannot be asked by address: use the server's own machine.")
+        names = " and no ".join(f"`{name}`" for name in sorted(left))
+        raise InvalidRequest(f"A server takes no {names}: leave it out, or run this on the server's own machine.")
     how: dict[str, Any] = {"params": query, "headers": header}
     if "in_body" in told:
         how |= {"content": orjson.dumps(body)}

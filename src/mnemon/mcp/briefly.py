@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from datetime import date
 from typing import TYPE_CHECKING
 
+from mnemon.ask.frames import frames_of
+
 if TYPE_CHECKING:
     from mnemon.mcp.memories import MemoryOut
     from mnemon.mcp.passages import AnswerOut, Passage, Proof
@@ -21,9 +23,10 @@ def passages(found: Sequence["Passage"], next_offset: int | None) -> str:
 
 def answer(given: "AnswerOut") -> str:
     if given.refusal is not None:
-        unknown = f" No passage has: {', '.join(given.refusal.unknown_words)}." if given.refusal.unknown_words else ""
-        near = [f"Nearest: {one}" for one in given.refusal.nearest]
-        return "\n".join([f"No answer. {given.refusal.message}{unknown}", *near])
+        frames, words = frames_of(given.language), given.refusal.unknown_words
+        unknown = f" {frames.say('no_passage_has', words=', '.join(words))}" if words else ""
+        near = [frames.say("nearest_one", snippet=one) for one in given.refusal.nearest]
+        return "\n".join([f"{frames.say('no_answer')} {given.refusal.message}{unknown}", *near])
     said = []
     for sentence in given.sentences:
         quotes = [f"> {_quoted(one, sentence.text)}{_proof(one)}" for one in sentence.proofs]

@@ -75,17 +75,21 @@ class AgentDoor:
 
         def add(function: Tool) -> Tool:
             if core or self.profile != "core":
+                short = self.profile == "core"
+                # What only reads destroys nothing and may be called again; no tool leaves Mnemon.
                 hints = ToolAnnotations(
-                    title=None if self.profile == "core" else title,
+                    title=None if short else title,
                     read_only_hint=read_only,
-                    destructive_hint=destructive,
-                    idempotent_hint=idempotent or read_only,
-                    open_world_hint=False,
+                    destructive_hint=None if short and read_only else destructive,
+                    idempotent_hint=None if short and (read_only or not idempotent) else idempotent or read_only,
+                    open_world_hint=None if short else False,
                 )
                 # The schemas of answers cost every conversation more than the tools; who wants them asks for all tools.
                 structured = False if self.profile == "core" else None
                 guarded = self._guarded(function, action)
-                self.server.add_tool(guarded, title=title, annotations=hints, structured_output=structured)
+                self.server.add_tool(
+                    guarded, title=None if short else title, annotations=hints, structured_output=structured
+                )
                 tool = self.server._tool_manager.get_tool(function.__name__)
                 assert tool is not None
                 tool.parameters["additionalProperties"] = False

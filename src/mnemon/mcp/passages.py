@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from mnemon.ask import operations
 from mnemon.ask.citations import Citation
 from mnemon.ask.explained import WeighedExplanation
+from mnemon.ask.frames import Language
 from mnemon.ask.hits import PassageHit
 from mnemon.ask.inputs import PassageSearch, Question
 from mnemon.ask.outputs import PassagesFound
@@ -114,6 +115,7 @@ class AnswerOut(Linked):
         description="Read from the question as limits, or how a follow-up was `asked_as`; `as_words` turns that off."
     )
     explanation: WeighedExplanation | None = Field(description="Why, if `explain` was set.")
+    language: Language = Field("en", description="Of the question, and of what is said around the words of sources.")
     mode: Literal["hybrid", "lexical"]
     model: str | None = Field(description="The language model that wrote it; null when it is made of quotes.")
 
@@ -192,6 +194,7 @@ async def ask(caller: AgentCaller, asked: Question) -> AnswerOut:
         refusal=_no_answer(answer.refusal) if answer.refusal else None,
         strength=answer.strength,
         understood=answer.understood,
+        language=answer.language,
         explanation=answer.explanation,
         mode=answer.mode,
         model=answer.model,

@@ -10,8 +10,8 @@ SINGLE = ("items", "additionalProperties")
 # What agents hardly ever give, of the tools in the short list; the full list takes it. Documents are named by their
 # uid here, and how an answer was weighed is for those who build on it.
 RARE = frozenset({
-    "all_revisions", "doc_id", "doc_version_id", "due_to", "explain", "include_evidence", "kind", "known_at",
-    "media_type", "source_system",
+    "all_revisions", "as_of", "as_words", "confidence_min", "doc_id", "doc_version_id", "due_from", "due_to", "explain",
+    "include_evidence", "key", "kind", "known_at", "media_type", "reason", "source", "source_system", "subject",
 })  # fmt: skip
 
 
@@ -40,7 +40,13 @@ def spare_bounds(schema: dict[str, Any]) -> None:
         for name in ("examples", "maxItems", "maxLength", "maximum", "minLength", "minimum", "pattern"):
             one.pop(name, None)
         if isinstance(one.get("items"), dict):
-            one["items"].pop("maxLength", None)
+            for name in ("maxLength", "minLength"):
+                one["items"].pop(name, None)
+        # Nothing, none and no are what anybody takes for granted.
+        if "default" in one and not one["default"]:
+            del one["default"]
+    if "limit" in schema.get("properties", {}):
+        schema["properties"]["limit"].pop("description", None)
 
 
 def spare_rare(schema: dict[str, Any]) -> None:

@@ -22,6 +22,7 @@ from mnemon import __version__
 from mnemon.api.access import SAFE_METHODS, SESSION_COOKIE, mnemon_of, principal_of
 from mnemon.api.failures import unusable_value
 from mnemon.app import Mnemon
+from mnemon.ask.frames import is_told
 from mnemon.documents.access import Reader
 from mnemon.errors import InvalidRequest, MnemonError, NotAllowed, NotAuthenticated
 from mnemon.identity.roles import Action, Principal, Role, authorise, user_actor_id
@@ -280,4 +281,4 @@ templates.filters |= {
     "one_line": _one_line, "pretty": _pretty, "who": _who, "without_login": without_login,
     "plain_moment": _plain_moment,
 }  # fmt: skip
-templates.globals |= {"query_of": query_of, "known_pages": KNOWN_PAGES}
+templates.globals |= {"query_of": query_of, "known_pages": KNOWN_PAGES, "is_told": is_told}

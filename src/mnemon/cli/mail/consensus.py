@@ -36,7 +36,7 @@ def print_consensus(found: ConsensusShown) -> None:
         told = ", ".join(mark for mark in marks if mark)
         say(f"  {vote.value or 'taken back'}  {vote.name or vote.email}{f' ({told})' if told else ''}")
     for one in found.objections:
-        _quote(f"Objection ({one.state})", one)
+        _quote(f"{'Reads as an objection' if one.found_by == 'learned' else 'Objection'} ({one.state})", one)
         if one.settled_by:
             _quote("  settled", one.settled_by)
 

@@ -10,7 +10,7 @@ import typer
 
 from mnemon.cli.binding.bind import call, command
 from mnemon.cli.context import run_async
-from mnemon.cli.output import say, show
+from mnemon.cli.output import counted, say, show
 from mnemon.errors import InvalidRequest
 from mnemon.memory.operations import many
 from mnemon.memory.operations.object_inputs import MOST_AT_ONCE, NewObjects
@@ -49,7 +49,11 @@ def keep_lines(tenant: str, asked: NewObjects, wants_json: bool, left: dict[str,
         kept += run_async(call(many.create_many, tenant, read_input(many.create_many, given))).objects
     stored = sum(one.stored for one in kept)
     known = f"; {len(kept) - stored} were there already" if stored < len(kept) else ""
-    show([one.model_dump(mode="json") for one in kept], wants_json, lambda: say(f"Kept {stored} objects{known}."))
+    show(
+        [one.model_dump(mode="json") for one in kept],
+        wants_json,
+        lambda: say(f"Kept {counted(stored, 'object')}{known}."),
+    )
 
 
 def objects_in(file: Path) -> Iterator[Any]:
@@ -66,5 +70,5 @@ def objects_in(file: Path) -> Iterator[Any]:
 
 
 def print_forgotten(done: many.Forgotten) -> None:
-    left = f" {done.left} belong to others, who alone may forget them." if done.left else ""
-    say(f"Forgot {done.forgotten} objects; their history stays in the log.{left}")
+    left = f" {done.left} more belong to others, who alone may forget them." if done.left else ""
+    say(f"Forgot {counted(done.forgotten, 'object')}; all history stays in the log.{left}")

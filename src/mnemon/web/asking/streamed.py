@@ -93,5 +93,6 @@ def _answered(
     """`origin` makes what is copied a link that opens elsewhere too."""
     return written(
         "ask_answered.html", visitor=visitor, form=form, answer=answer, problem=problem,
-        sentences=cited_sentences(answer.sentences) if answer else [], origin=str(request.base_url).rstrip("/"),
+        sentences=cited_sentences(answer.sentences, answer.frames) if answer else [],
+        origin=str(request.base_url).rstrip("/"),
     )  # fmt: skip
