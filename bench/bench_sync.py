@@ -91,7 +91,7 @@ class Follower:
         """What it found, and the seconds that it took."""
         began = time.perf_counter()
         if sync_id is None:
-            begun = await operations.sync_now(self.mnemon, self._caller, inputs.FollowedSource(source="rules"))
+            begun = await operations.sync_now(self.mnemon, self._caller, inputs.LookAsked(source="rules"))
             sync_id = begun.sync_id
         while True:
             [row] = await self.rows(ENDED, sync_id)

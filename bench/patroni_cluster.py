@@ -209,7 +209,8 @@ class PatroniCluster:
         return next((one for one in self.nodes if one.state.get("role") in ("primary", "master")), None)
 
     def wait_until_whole(self, patience: float = 240) -> None:
-        """A leader and two that stream from it, one of them synchronously where that is asked for."""
+        """A leader and two that stream from it, one of them synchronously where that is asked for, and known to Patroni
+        as that: until it is on record whose commits wait for whom, nobody may take over."""
         deadline = time.monotonic() + patience
         while not self._is_whole():
             assert time.monotonic() < deadline, f"the cluster is not whole: {[one.state for one in self.nodes]}"
@@ -220,5 +221,6 @@ class PatroniCluster:
         standbys = (leader.state.get("replication") or []) if leader else []
         # Those that are still being made stream too, by another name.
         streaming = [one for one in standbys if one.get("state") == "streaming" and one["application_name"] in NODES]
-        sync = [one for one in streaming if one.get("sync_state") in ("sync", "quorum")]
-        return len(streaming) == len(NODES) - 1 and (not self.synchronous or bool(sync))
+        sync = [one.get("sync_state") in ("sync", "quorum") for one in streaming]
+        on_record = any(one.state.get("sync_standby") for one in self.nodes)
+        return len(streaming) == len(NODES) - 1 and (not self.synchronous or (any(sync) and on_record))

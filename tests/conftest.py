@@ -228,6 +228,13 @@ def second_server(server: EmbeddedServer, migrated: str) -> Iterator[ExternalSer
 
 
 @pytest.fixture
+def third_server(server: EmbeddedServer, migrated: str) -> Iterator[ExternalServer]:
+    """And one that it should not go to."""
+    with _new_database(server, like=migrated) as name:
+        yield _way_into(server, name)
+
+
+@pytest.fixture
 async def own_database(own_server: ExternalServer) -> AsyncIterator[Database]:
     """The same, opened."""
     async with Database(own_server) as opened:

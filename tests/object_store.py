@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import boto3
@@ -21,10 +22,7 @@ class ObjectStore:
     bucket: str
 
     def client(self, service: str = "s3") -> Any:
-        return boto3.client(
-            service, endpoint_url=self.endpoint, region_name=REGION, aws_access_key_id=KEYS[0],
-            aws_secret_access_key=KEYS[1],
-        )  # fmt: skip
+        return _client(self.endpoint, service)
 
     def put(self, key: str, content: str | bytes) -> None:
         body = content.encode() if isinstance(content, str) else content
@@ -36,6 +34,14 @@ class ObjectStore:
     @property
     def place(self) -> str:
         return f"s3://{self.bucket}/here?endpoint={self.endpoint}&region={REGION}"
+
+
+@cache
+def _client(endpoint: str, service: str) -> Any:
+    """One for all tests: to make one reads a large description of the service."""
+    return boto3.client(
+        service, endpoint_url=endpoint, region_name=REGION, aws_access_key_id=KEYS[0], aws_secret_access_key=KEYS[1]
+    )
 
 
 @contextmanager

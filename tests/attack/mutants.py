@@ -1,6 +1,6 @@
 """Reads broken copies of sample files in a process of its own, and says how many were read and how many refused.
 
-    python -m tests.attack.mutants pdf 7 50
+    python -m tests.attack.mutants pdf,docx 7 50
 
 It ends with 1 where a parser did anything else: an error that is not ours, a result that breaks the rules of an
 extraction. Seeds make it repeatable: the last line names the file that failed.
@@ -106,8 +106,9 @@ def main(kind: FileKind, seed: int, count: int) -> None:
             except BaseException:
                 sys.stdout.write(f"{kind} seed {seed} number {number}: {content[:80]!r}\n")
                 raise
-    sys.stdout.write(f"{taken} read, {count - taken} refused\n")
+    sys.stdout.write(f"{kind}: {taken} read, {count - taken} refused\n")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))  # type: ignore[arg-type]
+    for one in sys.argv[1].split(","):
+        main(one, int(sys.argv[2]), int(sys.argv[3]))  # type: ignore[arg-type]

@@ -1,9 +1,11 @@
 """Broken copies of real files make every parser read or refuse, and nothing else; and so do files made to harm."""
 
 import io
+import re
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -19,24 +21,23 @@ from tests.documents.office_samples import opendocument, packed
 PATIENCE = 1200
 
 
-def broken_copies(kind: FileKind, seed: int, count: int) -> str:
-    """In a process of its own: a parser that crashes takes nobody with it."""
-    command = [sys.executable, "-m", "tests.attack.mutants", kind, str(seed), str(count)]
+def broken_copies(kinds: Iterable[FileKind], seed: int, count: int) -> str:
+    """In a process of their own: a parser that crashes takes nobody with it."""
+    command = [sys.executable, "-m", "tests.attack.mutants", ",".join(kinds), str(seed), str(count)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, f"{done.returncode}\n{done.stdout[-500:]}\n{done.stderr[-3000:]}"
     return done.stdout
 
 
-@pytest.mark.parametrize("kind", SAMPLES)
-def test_a_few_broken_copies_are_read_or_refused(kind: FileKind) -> None:
-    assert "read" in broken_copies(kind, 0, 25)
+def test_a_few_broken_copies_are_read_or_refused() -> None:
+    assert re.findall(r"(\w+): \d+ read", broken_copies(SAMPLES, 0, 25)) == list(SAMPLES)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1, 5))
 @pytest.mark.parametrize("kind", SAMPLES)
 def test_many_broken_copies_are_read_or_refused(kind: FileKind, seed: int) -> None:
-    assert "read" in broken_copies(kind, seed, 1000)
+    assert f"{kind}: " in broken_copies([kind], seed, 1000)
 
 
 def zipped(**parts: bytes) -> bytes:
@@ -52,12 +53,13 @@ BILLION = b"<!DOCTYPE x [<!ENTITY a 'haha'>" + b"".join(
 )
 OUTSIDE = b"<!DOCTYPE x [<!ENTITY a SYSTEM 'file:///etc/passwd'>]>"
 NESTED_LISTS = "<text:list><text:list-item>" * 100 + "</text:list-item></text:list>" * 100
-HOSTILE: dict[str, tuple[FileKind, bytes]] = {
-    "a zip bomb": ("docx", zipped(word__document_xml=b"<w>" + b"\0" * (64 << 20))),
+# What takes a while to make is made by its test alone.
+HOSTILE: dict[str, tuple[FileKind, bytes | Callable[[], bytes]]] = {
+    "a zip bomb": ("docx", lambda: zipped(word__document_xml=b"<w>" + b"\0" * (64 << 20))),
     "entities within entities": ("docx", zipped(word__document_xml=BILLION + b"]><w>&j;</w>")),
     "an entity that names a file": ("docx", zipped(word__document_xml=OUTSIDE + b"<w>&a;</w>")),
     "a path out of the archive": ("docx", zipped(__etc__passwd=b"x", word__document_xml=b"<w/>")),
-    "a workbook that is a bomb": ("xlsx", zipped(xl__workbook_xml=b"<w>" + b"\0" * (64 << 20))),
+    "a workbook that is a bomb": ("xlsx", lambda: zipped(xl__workbook_xml=b"<w>" + b"\0" * (64 << 20))),
     "an entity in a presentation": ("pptx", zipped(ppt__presentation_xml=OUTSIDE + b"<p>&a;</p>")),
     "an entity in a book": ("epub", zipped(META__container_xml=OUTSIDE + b"<p>&a;</p>")),
     "cells that are repeated without end": (
@@ -98,7 +100,7 @@ HOSTILE: dict[str, tuple[FileKind, bytes]] = {
 def test_a_file_made_to_harm_is_read_within_its_limits_or_refused(name: str, tmp_path: Path) -> None:
     kind, content = HOSTILE[name]
     file = tmp_path / f"hostile.{kind}"
-    file.write_bytes(content)
+    file.write_bytes(content() if callable(content) else content)
     limits = Limits(characters=3_000_000, expanded_bytes=8 << 20)
     try:
         found = extract(file, kind, limits)

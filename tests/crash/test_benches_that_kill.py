@@ -37,7 +37,7 @@ def test_a_primary_that_dies_takes_nothing_acknowledged_along() -> None:
     found = results_of("failover", MODES="synchronous")
     assert found["synchronous_acknowledged"] > 0 and found["synchronous_uploads"] > 0
     assert found["synchronous_lost"] == found["synchronous_uploads_lost"] == 0
-    assert found["synchronous_intact"] == found["synchronous_followed_in_order"] == 1
+    assert found["synchronous_intact"] == found["synchronous_followed_all"] == 1
 
 
 @pytest.mark.slow
