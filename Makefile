@@ -93,9 +93,11 @@ $(READY): requirements.lock pyproject.toml
 # The browser tests skip, and say so, where chromium cannot be installed.
 $(BROWSER):
 	@mkdir -p .make
-	@command -v chromium > /dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null \
-	  && echo "Installing chromium for the browser tests" && apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium > /dev/null; } \
-	  || echo "No chromium: the browser tests will be skipped."
+	@command -v chromium-headless-shell > /dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null \
+	  && echo "Installing chromium for the browser tests" && apt-get update -qq \
+	  && { apt-get install -y -qq --no-install-recommends chromium-headless-shell > /dev/null 2>&1 \
+	    || apt-get install -y -qq --no-install-recommends chromium > /dev/null; }; } \
+	  || command -v chromium > /dev/null || echo "No chromium: the browser tests will be skipped."
 	@touch $@
 
 # The pages are set in the fonts of the reader's machine; a bare one has few, and its pictures show none that people see.
