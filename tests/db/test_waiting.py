@@ -7,7 +7,8 @@ from mnemon.db.database import Database
 LARGE = "SELECT repeat('x', 2000) AS text FROM generate_series(1, 5000)"
 
 
-async def test_a_result_of_many_pieces_arrives_whole_while_others_get_their_turn(database: Database) -> None:
+async def test_a_result_of_many_pieces_arrives_whole_while_others_get_their_turn(own_database: Database) -> None:
+    # A new connection: one that has read something large before takes more at a time.
     turns = 0
 
     async def count() -> None:
@@ -17,7 +18,7 @@ async def test_a_result_of_many_pieces_arrives_whole_while_others_get_their_turn
             turns += 1
 
     others = asyncio.create_task(count())
-    async with database.session() as connection:
+    async with own_database.session() as connection:
         rows = await (await connection.execute(LARGE)).fetchall()
     others.cancel()
     assert len(rows) == 5000

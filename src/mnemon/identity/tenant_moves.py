@@ -30,7 +30,11 @@ PATIENCE = 60.0
 
 PARTITIONS = "SELECT partition_id, legal_entity FROM mnemon.partitions WHERE tenant_id = %s ORDER BY partition_id"
 NUMBERED = "SELECT state, partitions FROM mnemon.tenant_moves WHERE tenant_id = %s"
+# One after the other, as `open_partition` makes them.
+IN_TURN = "SELECT pg_advisory_xact_lock(hashtextextended('partitions', 0))"
 NEXT_NUMBER = "SELECT nextval(pg_get_serial_sequence('mnemon.partitions', 'partition_id'))::integer AS number"
+# Of a number that is older than others nobody asks whether its tables are known: see `know_partitions`.
+LIST_ANEW = "SELECT mnemon.list_partitions_anew('events'), mnemon.list_partitions_anew('event_payloads')"
 # One that comes back is where it went to until it has arrived: url and tokens stay.
 ARRIVING = """
 INSERT INTO mnemon.tenant_moves (tenant_id, slug, state, url, partitions) VALUES (%s, %s, 'arriving', '', %s)
@@ -272,10 +276,12 @@ async def _numbers(here: Connection, there: Connection, tenant: Tenant) -> dict[
     numbers = had if row and row["state"] == "arriving" else {}
     found = await (await here.execute(PARTITIONS, (tenant.tenant_id,))).fetchall()
     async with there.transaction():
+        await there.execute(IN_TURN)
         for one in found:
             if (name := one["legal_entity"]) not in numbers:
                 numbers[name] = await _add_partition(there, had.get(name))
         await there.execute(ARRIVING, (tenant.tenant_id, tenant.slug, Jsonb(numbers)))
+    await there.execute(LIST_ANEW)
     return {one["partition_id"]: numbers[one["legal_entity"]] for one in found}
 
 

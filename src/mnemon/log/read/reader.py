@@ -34,7 +34,7 @@ SELECT {COLUMNS} FROM mnemon.events e
 # Streams are walked along their B-trees. Left to its estimates, which multiply the odds of tenant, partition and
 # stream as if they had nothing to do with each other, the planner would collect and sort a stream to give one page.
 WALK = """
-SELECT mnemon.enter_tenant(%s), set_config('enable_sort', 'off', true),
+SELECT mnemon.enter_tenant(%s), mnemon.know_partitions(), set_config('enable_sort', 'off', true),
        set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
        set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)
 """

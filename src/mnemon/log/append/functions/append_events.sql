@@ -31,6 +31,7 @@ DECLARE
     stamp      bytea;
     amount     integer := cardinality(ids);
 BEGIN
+    PERFORM mnemon.know_partitions();
     -- From here to the commit no one else can add to this partition, so what is read below stays true.
     SELECT * INTO head FROM mnemon.partitions p
      WHERE p.tenant_id = tenant AND p.partition_id = partition FOR NO KEY UPDATE;

@@ -17,8 +17,9 @@ BEGIN
     IF NOT created THEN
         PERFORM pg_advisory_lock_shared(made), pg_advisory_unlock_shared(made);
     ELSE
-        -- One after the other, so that many at once do not each find room for one.
-        PERFORM pg_advisory_xact_lock(hashtextextended('partitions of ' || tenant, 0)), pg_advisory_xact_lock(made);
+        -- One after the other: many at once would each find room for one, and `know_partitions` takes the newest for
+        -- all.
+        PERFORM pg_advisory_xact_lock(hashtextextended('partitions', 0)), pg_advisory_xact_lock(made);
         IF (SELECT count(*) FROM mnemon.partitions p WHERE p.tenant_id = tenant) >= most THEN
             RAISE EXCEPTION '% legal entities', most USING ERRCODE = 'configuration_limit_exceeded';
         END IF;
@@ -31,8 +32,9 @@ BEGIN
               FROM mnemon.partitions p WHERE p.tenant_id = tenant AND p.legal_entity = wanted;
             RETURN;
         END IF;
-        CALL mnemon.add_partition('events', open_partition.partition_id);
+        -- The events last: whoever is told of their table knows the one of their payloads.
         CALL mnemon.add_partition('event_payloads', open_partition.partition_id);
+        CALL mnemon.add_partition('events', open_partition.partition_id);
     END IF;
 END $$;
 REVOKE EXECUTE ON FUNCTION mnemon.open_partition FROM PUBLIC;
