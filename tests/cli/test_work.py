@@ -152,7 +152,7 @@ def test_a_worker_tells_its_metrics_where_the_settings_want_it(
     port = free_port()
     assert result(environment, "jobs", "list", "--status", "PENDING", "--kind", "work.crash_guard") == []
     add_job(environment)
-    process = worker(MNEMON_WORKER_METRICS_PORT=str(port))
+    process = worker("--kinds", "work.crash_guard", MNEMON_WORKER_METRICS_PORT=str(port))
     lines_until(process, "job_ended")
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE) as answer:
         told = answer.read().decode()
