@@ -64,6 +64,7 @@ async def test_the_page_of_a_question_is_there_before_its_answer_and_does_not_mo
     await page.goto(ASKED, wait_until="commit")
     await expect(page.locator("#question")).to_have_value("When does the ferry to Marstal leave?")
     await expect(page.locator(".steps")).to_contain_text("Searching")
+    await expect(page.locator("body")).to_have_css("margin", "0px")  # the stylesheet has come
     before = await page.locator("#question").bounding_box()
     await expect(page.locator(".answer")).to_have_count(0)
     held.gate.set()
