@@ -4,6 +4,7 @@ import asyncio
 import io
 import stat
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import orjson
@@ -132,6 +133,28 @@ async def test_a_tenant_that_has_moved_elsewhere_since_is_opened_here_only_when_
     await restore(own_server, later, keys, replace=True)
     await execute("UPDATE mnemon.tenant_moves SET changed_at = now()")
     await restore(own_server, before, keys, replace=True, reopen=True)
+
+
+@pytest.mark.parametrize("state", ["opening", "moved", "arriving"])
+async def test_a_tenant_that_left_while_the_backup_was_made_is_not_opened_here(
+    own_server: ExternalServer, tmp_path: Path, keys: BackupKeys, monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
+    """Or was on its way back, from where it is still in use."""
+    tenant, file, dump = await prepare(own_server, ["a@x.org"]), tmp_path / "kept.backup", backing._dump
+    left = """
+    INSERT INTO mnemon.tenant_moves (tenant_id, slug, state, url, changed_at)
+    VALUES (%s, 'kept', %s, 'https://two', now() - interval '1 minute')
+    """  # The dump goes on for a minute after.
+
+    async def leaves(*given: Any) -> None:
+        async with await psycopg.AsyncConnection.connect(own_server.owner_conninfo, autocommit=True) as owner:
+            await owner.execute(left, (tenant, state))
+        await dump(*given)
+
+    monkeypatch.setattr(backing, "_dump", leaves)
+    await backup(own_server, file, keys)
+    with pytest.raises(BackupFailed, match=r"kept to https://two.*open here too"):
+        await restore(own_server, file, keys, replace=True)
 
 
 async def test_a_restore_waits_for_who_is_on_the_way_out(

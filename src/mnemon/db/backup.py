@@ -51,10 +51,6 @@ OTHERS = """
 SELECT count(*) AS others FROM pg_stat_activity
  WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
 """
-HAS_MOVES = "SELECT to_regclass('mnemon.tenant_moves') IS NOT NULL AS has"
-LEFT_SINCE = """
-SELECT slug, url FROM mnemon.tenant_moves WHERE state IN ('opening', 'moved') AND changed_at >= %s ORDER BY slug
-"""
 # Together three seconds.
 LEAVING_TRIES = 30
 LEAVING_PAUSE = 0.1
@@ -158,16 +154,15 @@ async def _restore(server: Server, archive: tarfile.TarFile, folders: Folders, r
                 f"The backup is of PostgreSQL {manifest.server_major}; this server is {major}: use a newer one."
             )
         await _check_target(owner, manifest, replace)
-        if not reopen:
-            await _refuse_second_home(owner, manifest)
-    await asyncio.to_thread(_put_back, server, archive, folders, major, manifest)
+    script = RestoreScript(server.owner_conninfo, major, manifest, archive, reopen=reopen)
+    await asyncio.to_thread(_put_back, archive, folders, manifest, script)
     return manifest
 
 
-def _put_back(server: Server, archive: tarfile.TarFile, folders: Folders, major: int, manifest: Manifest) -> None:
+def _put_back(archive: tarfile.TarFile, folders: Folders, manifest: Manifest, script: RestoreScript) -> None:
     with staged_files(archive, folders, manifest.kept) as staged:
         put_in_place(staged)
-        RestoreScript(server.owner_conninfo, major, manifest, archive).run()
+        script.run()
 
 
 async def _others(owner: Connection) -> int:
@@ -198,20 +193,6 @@ async def _check_target(owner: Connection, manifest: Manifest, replace: bool) ->
         )
     if not replace and await holds_tenants(owner):
         raise BackupFailed("This database is not empty: give --replace to put the backup in place of all it holds.")
-
-
-async def _refuse_second_home(owner: Connection, manifest: Manifest) -> None:
-    """A tenant that went elsewhere since would be open in two databases, and who was forgotten there be known here."""
-    row = await (await owner.execute(HAS_MOVES)).fetchone()
-    if not (row and row["has"]):
-        return
-    left = await (await owner.execute(LEFT_SINCE, (manifest.taken_at,))).fetchall()
-    if left:
-        told = ", ".join(f"{one['slug']} to {one['url']}" for one in left)
-        raise BackupFailed(
-            f"Since this backup was made tenants have moved to other databases ({told}), and would be open here too: "
-            "restore a later backup, or give --reopen-moved if what is there is gone for good."
-        )
 
 
 async def holds_tenants(owner: Connection) -> bool:

@@ -29,6 +29,32 @@ END $$;
 """
 # Functions that set pgvector's parameters can be made only where its library has been loaded.
 LOAD_VECTOR = b"DO $$ BEGIN PERFORM '[1]'::vector; END $$;\n"
+# A tenant that is elsewhere by what is replaced (also one on its way back) would be open in two databases, and who was
+# forgotten there be known here. By the rows, since a backup takes its time: whoever leaves meanwhile is still in it. In
+# the backup they may have left too, and be half cleared away.
+REFUSE_SECOND_HOME = b"""
+DO $$ DECLARE
+    left_too text := 'false';
+    names    text;
+BEGIN
+    IF to_regclass('mnemon_replaced.tenant_moves') IS NULL THEN
+        RETURN;
+    END IF;
+    IF to_regclass('mnemon.tenant_moves') IS NOT NULL THEN
+        left_too := $q$ EXISTS (SELECT FROM mnemon.tenant_moves b WHERE b.tenant_id = m.tenant_id
+                                   AND (b.state = 'moved' OR (b.state, b.changed_at) = (m.state, m.changed_at))) $q$;
+    END IF;
+    EXECUTE $q$ SELECT string_agg(m.slug || ' to ' || m.url, ', ' ORDER BY m.slug)
+                  FROM mnemon_replaced.tenant_moves m JOIN mnemon.tenants t USING (tenant_id)
+                 WHERE (m.state IN ('opening', 'moved') OR m.state = 'arriving' AND m.url <> '') AND NOT $q$ || left_too
+       INTO names;
+    IF names IS NOT NULL THEN
+        RAISE EXCEPTION '%', format(
+            'since this backup was made tenants have moved to other databases (%s), and would be open here too: '
+            'restore a later backup, or give --reopen-moved if what is there is gone for good', names);
+    END IF;
+END $$;
+"""
 DROP_REPLACED = b"DROP SCHEMA IF EXISTS mnemon_replaced CASCADE;\n"
 # Rows before indexes, which are quicker to make of all of them.
 BEFORE_INDEXES = ("--section=pre-data", "--section=data")
@@ -38,11 +64,14 @@ INDEXES = ("--section=post-data",)
 class RestoreScript:
     """Feeds one psql. Whatever fails before its end undoes everything."""
 
-    def __init__(self, conninfo: str, major: int, manifest: Manifest, archive: tarfile.TarFile) -> None:
+    def __init__(
+        self, conninfo: str, major: int, manifest: Manifest, archive: tarfile.TarFile, *, reopen: bool
+    ) -> None:
         self._conninfo = conninfo
         self._major = major
         self._manifest = manifest
         self._archive = archive
+        self._reopen = reopen
 
     def run(self) -> None:
         command: list[str | Path] = [
@@ -76,6 +105,8 @@ class RestoreScript:
             self._rows(table, digest, script)
         self._dump(INDEXES, script)
         script.write(comparison(self._manifest).encode())
+        if not self._reopen:
+            script.write(REFUSE_SECOND_HOME)
         script.write("".join(f"{one};\n" for one in self._manifest.afterwards).encode() + DROP_REPLACED)
 
     def _dump(self, sections: Sequence[str], script: IO[bytes]) -> str:
