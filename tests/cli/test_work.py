@@ -26,9 +26,9 @@ from .conftest import mnemon
 
 KINDS = (
     "documents.ingest, documents.purge_files, documents.record_failure, documents.sweep, log.archive, log.checkpoint, "
-    "log.forget_keys, log.restore, log.retention, log.verify, models.embed_missing, models.embed_part, "
-    "models.find_old_vectors, models.forget_calls, models.reembed, semantics.check_evidence, semantics.expire, "
-    "semantics.extract, work.clean_up, work.crash_guard"
+    "log.forget_keys, log.note_erasures, log.restore, log.retention, log.verify, models.embed_missing, "
+    "models.embed_part, models.find_old_vectors, models.forget_calls, models.reembed, "
+    "semantics.check_evidence, semantics.expire, semantics.extract, work.clean_up, work.crash_guard"
 )
 
 

@@ -44,6 +44,7 @@ def test_checkpoints_and_keys_have_their_schedules() -> None:
     assert {schedule.name for schedule in log_schedules(Settings())} == {
         "log.checkpoint",
         "log.forget_keys",
+        "log.note_erasures",
         "log.retention",
     }
 

@@ -19,6 +19,7 @@ from mnemon.db.tenant_tables import TenantTable
 from mnemon.errors import NotFound
 from mnemon.identity.tenants import Tenant, tenant_by_slug
 from mnemon.ids import new_uuid
+from mnemon.log.privacy.repeated_erasures import NOTE_ALL_ANEW
 
 # Rows of these bring a tenant to life: workers, followers and the clock would begin. They come last, all at once.
 LIFE = frozenset(
@@ -222,6 +223,7 @@ class _Move:
                     raise MoveRefused(
                         f"The copy is not the same in {', '.join(apart)}: nothing was moved.", tables=apart
                     )
+            await self._there.execute(NOTE_ALL_ANEW)
             await self._there.execute(ARRIVED, (self._tenant.tenant_id,))
             await self._there.execute(OPENED_BY, (self._tenant.tenant_id, self._id))
             await self._there.execute(FORGET_KEYS, (str(self._tenant.tenant_id),))

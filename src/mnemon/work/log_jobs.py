@@ -14,6 +14,7 @@ from mnemon.log.append.keys import forget_expired_keys
 from mnemon.log.events import MAIN, Actor
 from mnemon.log.privacy.archive import Archive, Archived
 from mnemon.log.privacy.erasure import Erasure
+from mnemon.log.privacy.privacy import Privacy
 from mnemon.log.privacy.retention import Retention
 from mnemon.log.proof.integrity import Integrity
 from mnemon.log.proof.verify import ChainReport
@@ -58,6 +59,7 @@ VERIFY = JobKind("log.verify", Verification, attempts=3, time_limit=6 * 3600, at
 ARCHIVE = JobKind("log.archive", Archiving, attempts=3, time_limit=6 * 3600, at_once=1)
 RESTORE = JobKind("log.restore", Restoring, attempts=3, time_limit=6 * 3600, at_once=1)
 FORGET_KEYS = JobKind("log.forget_keys", NoPayload, attempts=3, time_limit=3600, at_once=1)
+NOTE_ERASURES = JobKind("log.note_erasures", NoPayload, attempts=3, time_limit=3600, at_once=1)
 RETENTION = JobKind("log.retention", NoPayload, attempts=5, time_limit=6 * 3600, at_once=1)
 CHECKPOINT = JobKind("log.checkpoint", NoPayload, attempts=3, time_limit=3600, at_once=1)
 
@@ -165,6 +167,12 @@ async def forget_old_keys(job: Job[NoPayload]) -> dict[str, int]:
     return {"forgotten": await forget_expired_keys(job.database)}
 
 
+@NOTE_ERASURES.handler
+async def note_erasures(job: Job[NoPayload]) -> None:
+    privacy: Privacy = job.context.privacy
+    await privacy.note_erasures()
+
+
 def _integrity(job: Job[Any]) -> Integrity:
     integrity: Integrity = job.context.integrity
     return integrity
@@ -180,6 +188,7 @@ def log_schedules(settings: Settings) -> list[Schedule]:
         return [
             Schedule("log.checkpoint", CHECKPOINT, settings.log_checkpoint_schedule),
             Schedule("log.forget_keys", FORGET_KEYS, "41 * * * *"),
+            Schedule("log.note_erasures", NOTE_ERASURES, "29 * * * *"),
             Schedule("log.retention", RETENTION, "17 3 * * *"),
         ]
     except ValueError as failure:

@@ -24,7 +24,7 @@ from mnemon.log.privacy.invalidation import Invalidation
 from mnemon.log.privacy.personal import steps_of_pointer
 from mnemon.log.privacy.redaction import Redactions
 from mnemon.log.privacy.redaction_requests import RedactionRequests
-from mnemon.log.privacy.repeated_erasures import repeat_erasures
+from mnemon.log.privacy.repeated_erasures import note_in_turn, repeat_erasures
 from mnemon.log.privacy.retention import Retention
 from mnemon.log.privacy.rotation import Rotation, RotationProgress, rotate
 from mnemon.log.privacy.scan import Scan, scan, scan_own
@@ -108,6 +108,11 @@ class Privacy:
         if self.erasure_list is None:
             return 0
         return await repeat_erasures(self._database, self.log, self.erasure_list, self.erasures.on_erased)
+
+    async def note_erasures(self) -> None:
+        """Have the list tell of what others have erased in this database, or brought into it."""
+        if self.erasure_list is not None:
+            await note_in_turn(self._database, self.erasure_list)
 
     async def people(self, tenant: UUID, limit: int, after: str = "") -> list[Person]:
         """Everyone whose personal data the log holds or held, by id."""

@@ -22,12 +22,21 @@ BATCH = 1000
 ACCOUNT = "user:"
 # One process at a time; the others wait, as they must not serve before it is done.
 ONE_AT_A_TIME = "SELECT pg_advisory_lock(hashtextextended('mnemon erasure list', 0))"
+# A tenant that arrives from another database brings erasures that are older than what was noted last, and keys that the
+# list may name. Whoever is at it notes its own state first.
+NOTE_ALL_ANEW = """
+SELECT pg_advisory_xact_lock(hashtextextended('mnemon erasure list', 0));
+UPDATE mnemon.erasure_lists SET applied_bytes = 0, noted_until = NULL
+"""
 LET_GO = "SELECT pg_advisory_unlock(hashtextextended('mnemon erasure list', 0))"
 HAS_LISTS = "SELECT to_regclass('mnemon.erasure_lists') IS NOT NULL AS has"
 STANDING = "SELECT applied_bytes, noted_until FROM mnemon.erasure_lists WHERE list_id = %s"
 RECORD = """
 INSERT INTO mnemon.erasure_lists (list_id, applied_bytes, noted_until) VALUES (%s, %s, %s)
 ON CONFLICT (list_id) DO UPDATE SET applied_bytes = excluded.applied_bytes, noted_until = excluded.noted_until
+"""
+NOTED = """
+UPDATE mnemon.erasure_lists SET noted_until = (SELECT max(destroyed_at) FROM mnemon.subject_keys) WHERE list_id = %s
 """
 # An hour again each time: a transaction is committed after the moment that its rows name.
 NOT_NOTED = """
@@ -101,6 +110,17 @@ async def note_erasures(owner: Connection, listed: ErasureList, *, anew: bool = 
             async with owner.transaction():
                 await owner.execute(ONE_WRITES)
                 await asyncio.to_thread(listed.add, [ListedErasure(**row) for row in missing])
+
+
+async def note_in_turn(database: Database, listed: ErasureList) -> None:
+    """The same while others are at work: what came to this database since, by other homes or with a tenant."""
+    async with database.owner() as owner:
+        await owner.execute(ONE_AT_A_TIME)
+        try:
+            await note_erasures(owner, listed)
+            await owner.execute(NOTED, (listed.list_id(),))
+        finally:
+            await owner.execute(LET_GO)
 
 
 async def note_before_restore(owner: Connection, listed: ErasureList) -> None:
