@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -21,11 +22,14 @@ from mnemon.db.database import Database
 from mnemon.errors import DatabaseUnavailable
 from mnemon.ids import new_uuid
 from mnemon.log.events import NewEvent
+from mnemon.log.privacy.archive_store import DirectoryStore
+from mnemon.log.privacy.privacy import Privacy
+from mnemon.log.privacy.wrapping_keys import KeyRing
 from mnemon.log.store import EventLog
 from mnemon.log.subscribe import dispatch
 from mnemon.log.subscribe.lag import LagOfAll
 from mnemon.log.subscribe.ready import look
-from mnemon.log.types.event_type import EventType, PersonalField
+from mnemon.log.types.event_type import DataMigration, EventType, PersonalField
 from mnemon.settings import Settings
 from mnemon.tasks import end
 from mnemon.telemetry import REGISTRY
@@ -243,6 +247,49 @@ async def test_what_was_sent_from_here_is_known_when_it_comes_back(
         assert await accept_envelope(events, tenant, orjson.dumps(envelope)) == "known"
         with pytest.raises(EnvelopeRefused, match="other content"):
             await accept_envelope(events, tenant, orjson.dumps(envelope | {"data": {"number": "other"}}))
+
+
+async def test_what_was_sent_of_a_field_that_became_personal_is_known_when_it_comes_back(
+    events: EventLog, tenant: UUID
+) -> None:
+    """Its newer version has it under another name, and keeps it here."""
+    await events.append(tenant, [NewEvent(type=TYPE.type, data={"number": 1, "name": "Ada"}, actor=TESTER)])
+    newer = replace(
+        TYPE,
+        schema_version=2,
+        upcast=DataMigration(renames={"name": "full_name"}),
+        personal_fields=(PersonalField("full_name", "name", subject_path="customer", optional_subject=True),),
+    )
+    await events.register_type(tenant, newer, TESTER)
+    [event] = [one for one in (await events.read_page(tenant, limit=100)).events if one.type == TYPE.type]
+    envelope = outward(event, newer)
+    assert envelope["data"] == {"number": 1}
+    assert await accept_envelope(events, tenant, orjson.dumps(envelope)) == "known"
+
+
+async def test_an_envelope_that_comes_again_is_known_though_something_was_redacted_since(
+    database: Database, ring: KeyRing, tenant: UUID, tmp_path: Path
+) -> None:
+    privacy = Privacy(database, ring, DirectoryStore(tmp_path), listening=False)
+    try:
+        await _redelivered(privacy, tenant)
+    finally:
+        await privacy.close()
+
+
+async def _redelivered(privacy: Privacy, tenant: UUID) -> None:
+    events = privacy.log
+    await events.register_type(tenant, TYPE, TESTER)
+    envelope = {"event_id": "o-1", "routing_key": TYPE.type, "data": {"number": 7, "by": [{"name": "Ada"}]}}
+    assert await accept_envelope(events, tenant, orjson.dumps(envelope)) == "appended"
+    [event] = [one for one in (await events.read_page(tenant)).events if one.type == TYPE.type]
+    await privacy.redactions.redact(
+        tenant, event.id, ["/data/by/0/name"], reason="legacy_data", requested_by="u-1", approved_by="u-2"
+    )
+    assert await accept_envelope(events, tenant, orjson.dumps(envelope)) == "known"
+    for other in ({"number": 8, "by": [{"name": "Ada"}]}, {"number": 7, "by": []}, {"number": 7}):
+        with pytest.raises(EnvelopeRefused, match="other content"):
+            await accept_envelope(events, tenant, orjson.dumps(envelope | {"data": other}))
 
 
 @pytest.mark.parametrize("event_id", ["01HZZZZZZZZZZZZZZZZZZZZZZZ", "660e8400-e29b-41d4-a716-446655440000"])

@@ -15,6 +15,7 @@ from mnemon.errors import Conflict, MnemonError, NotFound
 from mnemon.ids import is_ulid, ulid_of
 from mnemon.log.append.incoming import IncomingEntity, Name
 from mnemon.log.events import Actor, EntityReference, Event, NewEvent, Source
+from mnemon.log.privacy.crypto_seal import REDACTED
 from mnemon.log.store import EventLog
 from mnemon.log.types.paths import without
 from mnemon.problems import plain_problem
@@ -128,18 +129,29 @@ async def _type_named(events: EventLog, tenant: UUID, name: str | None) -> str:
 async def _refuse_other_content(events: EventLog, known: Event, envelope: InboundEnvelope) -> None:
     """As far as it can be compared: personal fields may be forgotten since, or stayed here when the event was sent, and
     archived data is elsewhere."""
-    declaration = (await events.registry.find(known.tenant_id, known.type, known.schema_version)).declaration
-    hidden = personal_paths(declaration)
-
-    def shown(data: Mapping[str, Any]) -> Mapping[str, Any]:
-        return without_owner(known.type, without(data, hidden))
-
     same_type = envelope.routing_key in (None, known.type) and envelope.event_type in (None, name_of_type(known.type))
-    # As it was recorded, and as it is sent today: its type may have a newer version.
-    recorded = [known.payload["data"], known.data] if known.payload_text is not None else []
-    same_data = not recorded or shown(envelope.data) in [shown(one) for one in recorded]
-    if not (same_type and same_data):
+    if not (same_type and await _has_this_data(events, known, envelope.data)):
         raise Conflict(f"{envelope.event_id} came before with other content.", event_id=envelope.event_id)
+
+
+async def _has_this_data(events: EventLog, known: Event, given: Mapping[str, Any]) -> bool:
+    """As it was recorded, or as it is sent today: its type may have a newer version, with other personal fields."""
+    if known.payload_text is None:
+        return True
+    for version, data in ((known.schema_version, known.payload["data"]), (known.data_version, known.data)):
+        hidden = personal_paths((await events.registry.find(known.tenant_id, known.type, version)).declaration)
+        if _is_same(*(without_owner(known.type, without(one, hidden)) for one in (data, given))):
+            return True
+    return False
+
+
+def _is_same(recorded: Any, given: Any) -> bool:
+    """What was redacted since may have been anything."""
+    if isinstance(recorded, dict) and isinstance(given, dict):
+        return recorded.keys() == given.keys() and all(_is_same(one, given[name]) for name, one in recorded.items())
+    if isinstance(recorded, list) and isinstance(given, list):
+        return len(recorded) == len(given) and all(map(_is_same, recorded, given))
+    return bool(recorded in (REDACTED, given))
 
 
 async def receive_for_ever(
