@@ -102,6 +102,26 @@ async def test_a_log_from_before_a_change_of_the_signing_key_goes_on_with_the_ne
         assert newest is not None and newest.public_key == one.integrity.public_key
 
 
+async def test_a_restored_log_that_had_been_signed_to_its_end_since_the_backup_is_whole(
+    brought: BroughtBack, tmp_path: Path
+) -> None:
+    """More was signed than its database tells of, and nothing is left to sign."""
+    file, machines = tmp_path / "kept.backup", brought.machines
+    async with machines.started("one", **brought.more) as (one,):
+        tenant = await main_of(one)
+        await one.log.register_type(tenant, JOINED, ADA)
+        await brought.grown(one, tenant, "m-1")
+        await one.log.append(tenant, [joined("m-2")])
+        await backup(machines.server, file, BackupKeys(brought.home))
+        await one.integrity.checkpoint(tenant)
+        await one.integrity.rotate_key()
+    await restore(machines.server, file, BackupKeys(brought.home), replace=True)
+    async with machines.started("one", **brought.more) as (one,):
+        restored = CheckpointFiles(machines.folder / "one", RESTORED)
+        assert all(found.signed for found in await GoingOn(one.database, one.integrity, restored).done())
+        assert await faults(one, tenant) == []
+
+
 async def test_checkpoints_that_cannot_be_read_are_told_and_not_set_aside(machines: Machines, tmp_path: Path) -> None:
     brought = BroughtBack(machines, False)
     tenant = await brought.made(tmp_path)

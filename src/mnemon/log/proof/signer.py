@@ -1,6 +1,7 @@
 """Signing: checkpoints that are kept for good, and seals over what came since; kept outside, with a record of each."""
 
 import asyncio
+from collections.abc import Sequence
 from uuid import UUID
 
 from psycopg.rows import tuple_row
@@ -80,13 +81,16 @@ class Signer:
                     await _refuse_contradiction(connection, tenant, partition, earlier)
             present = kept if for_good else newest
             if present and present.sequence == partition.sequence and present.public_key == public_hex(key):
+                if for_good:
+                    # A database that was restored may tell of fewer than are kept.
+                    await self._record(connection, tenant, legal_entity)
                 return present
             tree = newest.tree if newest else Frontier()
             await self._grow(connection, tenant, partition, tree)
             made = signed_checkpoint(key, tenant, partition, tree, kept, announced)
             # Kept within the transaction: if we die between the two, what is kept is ahead by one, which the next call
             # makes up for; the record is never ahead of it.
-            number = await self._record(connection, tenant, legal_entity, made) if for_good else 0
+            number = await self._record(connection, tenant, legal_entity, [made]) if for_good else 0
             await connection.execute(RECORD_SEAL, (tenant, legal_entity, made.sequence, bytes.fromhex(made.digest)))
             if for_good:
                 await asyncio.to_thread(self._store.add, tenant, legal_entity, made, number)
@@ -102,8 +106,10 @@ class Signer:
                 f"The checkpoints of {legal_entity} cannot be read ({failure}): run verify.", legal_entity=legal_entity
             ) from None
 
-    async def _record(self, connection: Connection, tenant: UUID, legal_entity: str, made: Checkpoint) -> int:
-        """Say which checkpoints there are, and the number of this one; refuse to go on from what was shortened."""
+    async def _record(
+        self, connection: Connection, tenant: UUID, legal_entity: str, made: Sequence[Checkpoint] = ()
+    ) -> int:
+        """Say which checkpoints there are, and the number of the last; refuse to go on from what was shortened."""
         row = await (await connection.execute(RECORDED, (tenant, legal_entity))).fetchone()
         assert row is not None
         recorded = int(row["number"])
@@ -115,9 +121,9 @@ class Signer:
                 "own, share them by MNEMON_HOME_STORE.",
                 legal_entity=legal_entity,
             )
-        for number, one in enumerate([*new, made], recorded + 1):
+        for number, one in enumerate([*new, *made], recorded + 1):
             await connection.execute(RECORD, (tenant, legal_entity, number, one.sequence, bytes.fromhex(one.digest)))
-        return recorded + len(new) + 1
+        return recorded + len(new) + len(made)
 
     async def _grow(self, connection: Connection, tenant: UUID, partition: Partition, tree: Frontier) -> None:
         """Take in the hashes since the last checkpoint, and keep the larger subtrees that become complete."""
