@@ -26,6 +26,7 @@ SELECT FROM mnemon.events e
    AND (e.partition_id <> %(partition)s OR e.sequence < %(sequence)s)
  LIMIT 1
 """
+KNOW_ALL = "SELECT mnemon.know_partitions()"
 OTHERS = "SELECT tenant_id, lens FROM mnemon.tenants_with_other_lenses(%s, %s)"
 BEGIN = """
 INSERT INTO mnemon.lens_states AS l (tenant_id, lens, version, total, started_at)
@@ -111,6 +112,7 @@ async def record_in(connection: Connection, tenant: UUID, lens: Lens) -> None:
 async def has_nothing_in(connection: Connection, tenant: UUID, lens: Lens, before: Event | None = None) -> bool:
     """Whether the log holds no event of the lens's types, or none before this one: then no rows are missing or old."""
     found = await list_partitions(connection, tenant)
+    await connection.execute(KNOW_ALL)
     values = {
         "tenant": tenant,
         "partitions": [one.partition_id for one in found if lens.pattern.wants_partition(one.legal_entity)],
