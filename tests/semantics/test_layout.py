@@ -98,6 +98,20 @@ async def test_a_decision_under_its_heading_may_hold_a_condition() -> None:
     assert not await events("We ship without the importer if the test fails.")
 
 
+@pytest.mark.parametrize(
+    ("line", "category", "quote"),
+    [
+        ("- Decision: Dogs may always come along.", "Decision", "Dogs may always come along."),
+        ("- **Decision:** The gate may stay open.", "Decision", "The gate may stay open."),
+        ("1. Beschluss: Gäste dürfen im Hof parken.", "Decision", "Gäste dürfen im Hof parken."),
+        ("* Risk: the barrier could freeze", "QualityRisk", "the barrier could freeze"),
+    ],
+)
+async def test_an_item_that_names_its_kind_counts_as_a_line_does(line: str, category: str, quote: str) -> None:
+    event = await the_event(f"# Yard\n\n- The yard is wide.\n{line}\n- The fence is green.\n")
+    assert (event.category, event.evidence[0].quote) == (category, quote)
+
+
 def test_headings_may_carry_an_items_number_or_say_of_when() -> None:
     assert units("Minutes\n\n13/26 Playground\nThe clerk reported on the swing.\n")[0].heading == "13/26 Playground"
     assert units("Status\n\nDecisions of the week\n- No printed tickets.\n")[0].section is Section.DECISIONS

@@ -16,7 +16,7 @@ from mnemon.documents.structure.structure import Structure, StructurePart
 from mnemon.semantics.rules.clauses import split_facts
 from mnemon.semantics.rules.deadlines import tells_deadline
 
-_LABEL = re.compile(r"\W*(?P<label>[^\W\d_][^:\n]{0,60}?)\**:(?=\s)")
+_LABEL = re.compile(r"\W*(?P<label>[^\W\d_][^:\n]{0,60}?)\**:\**(?=\s)(?:\s+(?P<value>)(?=\S))?")
 # An owner and perhaps a day, and nothing to do.
 _WHOSE = re.compile(
     r"[(\[]?(?:owner|responsible|assignee|assigned to|who|due(?: date)?|deadline|wer|verantwortlich\w*|zuständig\w*"
@@ -97,15 +97,19 @@ def _units(text: str, parts: Iterable[StructurePart]) -> Iterator[Unit]:
 def _facts(text: str, part: StructurePart, heading: str, section: Section | None) -> Iterator[Unit]:
     form: UnitForm = "item" if part.kind == "item" else "sentence"
     begin, named = part.start, False
-    if part.value is not None:
-        label = text[part.start : part.value].rstrip()
+    found = _LABEL.match(text, part.start, part.end) if part.kind == "item" else None
+    value = part.value
+    if found and found["value"] is not None and section is not Section.REFERENCE and section_of(found["label"]):
+        # "- Decision: …" is one as "Decision: …" is, but not in a glossary.
+        value = found.start("value")
+    if value is not None:
+        label = text[part.start : value].rstrip("* \t")
         announced = section_of(label.rstrip(".:"))
         # "Remarks:" begins something new, whatever the last heading promised.
         section = announced if announced or label.endswith(":") else section
-        begin = part.value if announced else begin
+        begin = value if announced else begin
         named = announced is not None and label.endswith(":")
         form = "item" if named else form
-    found = _LABEL.match(text, part.start, part.end) if part.kind == "item" else None
     for count, (start, end) in enumerate(_with_labels(text, split_facts(text, begin, part.end, part.sentences))):
         yield Unit(
             start, end, text[start:end], form, section, heading, part.speaker, part.ticked, count == 0, day=part.day,
