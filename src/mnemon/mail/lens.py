@@ -244,5 +244,6 @@ MAIL = Lens(
     apply=apply,
     lifecycle="inline",
     pattern=Pattern(types=(documents.FILED.type, happened.PARSED.type, *STEPS)),
+    version=2,
     forget=forget,
 )  # fmt: skip

@@ -162,12 +162,15 @@ def _link(
         for key, row in rows.items()
     ]
     votes = votes_of_results(members)
+    here = {one.message_id for one in members}
     for thread in threads_of(members):
         key = thread_key(thread.root, audience)
         ids += [{"id_key": one, "thread_key": key} for one in _known_ids(thread, audience)]
         for one in thread.members:
-            place = (key, thread.parents.get(one.message_id), votes.get(one.message_id))
             row = rows[one.key]
+            # A vote in a thread that is not made anew is still the one that was told of.
+            known = row["result_of"] if row["result_of"] not in here else None
+            place = (key, thread.parents.get(one.message_id), votes.get(one.message_id, known))
             if place != (row["thread_key"], row["parent_id"], row["result_of"]):
                 names = ("thread_key", "parent_id", "result_of")
                 placed.append({"message_key": one.key, **dict(zip(names, place, strict=True))})

@@ -55,13 +55,31 @@ async def test_an_import_is_followed_by_a_reading_of_its_threads(
 ) -> None:
     await imported(vote)
     found = await shown("<1@example.org>")
-    assert (found.consensus_type, found.tally, found.read_by) == ("mixed", {"-1": 1, "+1": 1}, "formulas")
+    assert (found.consensus_type, found.tally, found.read_by) == ("mixed", {"-1": 1, "+1": 1}, "formulas-2")
     assert [(one.name, one.value, one.binding) for one in found.votes] == [
         ("Ana Lund", "+1", True),
         ("Ben Ode", "-1", None),
     ]
     assert [(one.quote, one.state) for one in found.objections] == [("-1, no licence file", "met")]
     assert found.objections[0].answered_in == ["<4@example.org>"]
+
+
+async def test_a_result_that_comes_later_and_answers_another_mail_has_its_vote_read_again(
+    mail_worker: Worker, imported: Imported, shown: Shown, vote: Path, tmp_path: Path
+) -> None:
+    await imported(vote)
+    assert (await shown("<1@example.org>")).conclusion is None
+    rosa = "Rosa Berg <rosa@example.org>"
+    result = message(
+        9, "The vote has not passed.\n", subject="[RESULT] Release 2.0", sender=rosa, In_Reply_To="<77@example.org>"
+    )
+    await imported(write_mbox(tmp_path / "result.mbox", [result]))
+    # The result's thread is made anew without the vote's.
+    await imported(write_mbox(tmp_path / "later.mbox", [message(10, "A pity.\n", subject="Next time", to=9)]))
+    found = await shown("<1@example.org>")
+    assert found.conclusion is not None
+    assert found.conclusion.message_id == "<9@example.org>"
+    assert (found.consensus_type, found.conclusion.concluded) == ("dissent", "failed")
 
 
 async def test_a_later_message_of_the_thread_has_it_read_again(

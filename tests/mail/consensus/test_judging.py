@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 
+import pytest
+
+from mnemon.mail.consensus.conclusions import concludes
 from mnemon.mail.consensus.judging import Consensus, judge_discussion
 from mnemon.mail.consensus.reader import FormulaReader, JudgedSentence
 from mnemon.mail.consensus.said import SaidSentence
@@ -47,6 +50,71 @@ def test_an_objection_that_was_only_answered_is_still_unresolved_and_one_that_wa
     met = judged(("Dee", "I object to section 4."), ("Ana", "I have removed it. I support the rest."))
     assert [one.state for one in met.objections] == ["met"]
     assert met.unresolved == ()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Nothing needs to be fixed here.",
+        "It has not been changed and will not be.",
+        "Section 4 should be removed, I agree.",
+        "Why should that be changed?",
+    ],
+)
+def test_a_change_that_is_denied_or_wished_for_meets_no_objection(answer: str) -> None:
+    found = judged(("Ana", "I support publication."), ("Dee", "I object to section 4."), ("Eve", answer))
+    assert [one.state for one in found.objections] == ["answered"]
+    assert found.type == "mixed"
+
+
+def test_who_would_agree_on_a_condition_still_objects_until_it_is_met() -> None:
+    said = (
+        ("Ana", "I support publication."),
+        ("Dee", "I object to section 4."),
+        ("Chair", "It is from the charter."),
+        ("Dee", "I would support this if the table goes."),
+    )
+    assert judged(*said).type == "mixed"
+    assert [one.state for one in judged(*said).unresolved] == ["open"]
+    assert judged(*said, ("Chair", "I have removed the table.")).unresolved == ()
+
+
+def test_agreement_with_another_about_something_withdraws_no_objection() -> None:
+    first = (("Dee", "I object to section 4."), ("Ana", "I support publication."))
+    found = judged(*first, ("Ben", "The figure is upside down."), ("Dee", "Good catch."))
+    assert [one.state for one in found.unresolved] == ["answered"]
+    found = judged(first[0], ("Chair", "Section 4 says so in -04."), ("Dee", "Works for me."))
+    assert [one.state for one in found.objections] == ["withdrawn"]
+
+
+def test_an_objection_is_not_outweighed_by_other_words_of_its_own_mail() -> None:
+    found = judged(("Ana", "I support publication."), ("Dee", "I object to section 4. I agree with the rest."))
+    assert (found.type, len(found.unresolved)) == ("mixed", 1)
+
+
+def test_who_takes_back_a_vote_in_favour_is_counted_for_nothing() -> None:
+    ballot = ("Rosa", "[ ] +1 release\n[ ] -1 do not release\n")
+    told = discussion("[VOTE] 2.0", ballot, ("Ana", "+1"), ("Ben", "+1"), ("Ana", "I take back my +1, the tests fail."))
+    found = judge_discussion(told, FormulaReader())
+    assert (found.type, found.supporters, found.tally()) == ("mixed", ["ben"], {"+1": 1})
+
+
+@pytest.mark.parametrize(
+    ("words", "concluded"),
+    [
+        ("The vote has not passed.", "failed"),
+        ("The vote did not succeed.", "failed"),
+        ("Der Antrag wurde nicht angenommen.", "failed"),
+        ("There is no clear support for this.", "no_consensus"),
+        ("I don't believe there is rough consensus to publish.", "no_consensus"),
+        ("The vote has not yet passed.", None),
+        ("As I did not hear any -1 the vote passes.", "passed"),
+        ("The vote, with not a single -1, passes.", "passed"),
+        ("Es gab keine Einwände, der Antrag ist damit angenommen.", "passed"),
+    ],
+)
+def test_a_conclusion_that_is_denied_is_another_one(words: str, concluded: str | None) -> None:
+    assert concludes(words) == concluded
 
 
 def test_objections_alone_are_dissent_and_silence_is_none() -> None:
@@ -119,6 +187,13 @@ def test_a_sentence_that_only_sounds_like_an_objection_beside_a_vote_is_none() -
     ballot = ("Rosa", "[ ] +1 release\n[ ] -1 do not release\n")
     told = discussion("[VOTE] 2.0", ballot, ("Ana", "+1\n\nNo time to test it this week."), ("Ben", "It is late."))
     assert [one.statement.speaker for one in judge_discussion(told, Gloomy()).objections] == ["ben"]
+
+
+def test_who_defends_a_proposal_of_their_own_does_not_object_to_it() -> None:
+    said = (("Rosa", "Use one file."), ("Ana", "Two are better."), ("Rosa", "Two are slower by a third."))
+    assert [one.statement.speaker for one in judge_discussion(discussion("One file", *said), Gloomy()).objections] == [
+        "ana"
+    ]
 
 
 def test_who_corrects_somebody_that_asks_for_help_does_not_object() -> None:

@@ -75,6 +75,21 @@ def test_subjects() -> None:
 
 @needs_mail
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "subject",
+    ["[RESULT] [VOTE] Release 2.0", "[VOTE][RESULT]: Release 2.0", "RESULT: [VOTE] Release 2.0",
+     "Result of [VOTE] Release 2.0", "[RESULT] (was: [VOTE] Release 2.0)", "[CANCEL] [VOTE] Release 2.0",
+     "[ERGEBNIS] [ABSTIMMUNG] Release 2.0", "Vote result: Release 2.0"],
+)  # fmt: skip
+def test_subjects_of_results(subject: str) -> None:
+    parsed = parse_subject(subject)
+    assert (parsed.base, parsed.is_result, parsed.is_reply) == ("release 2.0", True, False)
+
+
+def test_results_of_a_measurement_are_none_of_a_vote() -> None:
+    assert not parse_subject("Results: the new cache").is_result
+
+
 def test_the_threads_of_a_real_list() -> None:
     with ArchiveStream(FOLDER / "ksummit.mboxrd.gz") as stream:
         found = [read_archived(one) for one in split_archive(stream) if isinstance(one, ArchivedMessage)]

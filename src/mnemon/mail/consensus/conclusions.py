@@ -20,7 +20,7 @@ CANCELLED = re.compile(
 )
 NO_CONSENSUS = re.compile(
     r"\bno (?:rough |clear |real )?consensus\b|\b(?:not|n't|n’t) (?:see|have|reach\w*|find) (?:any |a |"
-    r"rough )*consensus|"
+    r"rough |clear |strong |sufficient |enough )*(?:consensus|support|agreement)|"
     r"\black of consensus|\bconsensus (?:was|is|has) not\b|\bopinions are (?:divided|split)|\bkeinen? konsens|"
     r"\bno agreement\b",
     re.IGNORECASE,
@@ -55,14 +55,22 @@ PASSED = re.compile(
 NOT_YET = re.compile(
     r"\?\s*\Z|\b(?:if|unless|whether|until|when|once|would|should|could|hope|need(?:s|ed)?|to reach|please|"
     r"passes if|call for|"
-    r"falls|wenn)\b",
+    r"falls|wenn|not yet|noch nicht)\b",
     re.IGNORECASE,
 )
 REFUSES = re.compile(
     r"\b(?:not|no|n't|n’t|never|against|refuse\w*|reject\w*|decline\w*|drop\w*|nak|nicht|kein\w*|dagegen)\b|n['’]t\b",
     re.IGNORECASE,
 )
-CANCEL_TAG = re.compile(r"\[\s*(?:cancel+ed|withdrawn)\s*\]", re.IGNORECASE)
+# "As I did not hear any -1 the vote passes" denies another thing: only a word or two may stand between.
+DENIED_BEFORE = re.compile(r"(?:\b(?:not(?! only)|never|cannot|nicht(?! nur))|n['’]t)(?: \w+){0,2}\s*\Z", re.IGNORECASE)
+DENIED_WITHIN = re.compile(
+    r"(?:\b(?:not(?! only)|never|cannot|nicht(?! nur))|n['’]t)(?: \w+)? \w+\Z|"
+    r"\bno (?:\w+ )?(?:consensus|support|agreement)\Z",
+    re.IGNORECASE,
+)
+AGREEMENT = re.compile(r"consensus|support|agreement", re.IGNORECASE)
+CANCEL_TAG = re.compile(r"\[\s*(?:cancel+(?:ed)?|withdrawn)\s*\]", re.IGNORECASE)
 FAIL_TAG = re.compile(r"\[\s*failed\s*\]", re.IGNORECASE)
 
 
@@ -86,7 +94,20 @@ def concludes(words: str) -> Concluded | None:
         return None
     if NO_CONSENSUS.search(words) and not re.search(r"\brough consensus (?:for|to|on)\b", words, re.IGNORECASE):
         return "no_consensus"
-    return "failed" if FAILED.search(words) else "passed" if PASSED.search(words) else None
+    if FAILED.search(words):
+        return "failed"
+    found = PASSED.search(words)
+    if found is None:
+        return None
+    if not _is_denied(words, found):
+        return "passed"
+    return "no_consensus" if AGREEMENT.search(found[0]) else "failed"
+
+
+def _is_denied(words: str, found: re.Match[str]) -> bool:
+    """ "The vote has not passed", "I don't believe there is consensus", "there is no clear support"."""
+    before = words[: found.start()]
+    return DENIED_BEFORE.search(before) is not None or DENIED_WITHIN.search(found[0]) is not None
 
 
 def conclusion_of(discussion: Discussion, statements: Sequence[StanceStatement] = ()) -> Conclusion | None:

@@ -3,24 +3,11 @@
 import re
 
 from mnemon.mail.consensus.stances import Stance
+from mnemon.mail.consensus.withdrawals import withdrawal_in
 
 _HOW = (
     r"(?:also |fully |strongly |totally |completely |certainly |very much |wholeheartedly |still |would |do |"
     r"definitely |generally |largely )*"
-)
-WITHDRAW = re.compile(
-    r"\bwithdraw(?:ing)? (?:my|the|our|that|this)\b|\b(?:retract|take back|taking back|scratch|drop|dropping|lift) "
-    r"(?:my|our|the) (?:\S+ )?(?:objections?|concerns?|comments?|vote|[-+][01]|discuss|veto|nak|point)|"
-    r"\bclear(?:ed|ing)? my discuss|\b(?:objections?|concerns?|comments?|issues?|worr(?:y|ies)) (?:is|are|was|"
-    r"were|has been|"
-    r"have been) (?:now )?(?:addressed|resolved|withdrawn|met|settled|answered|dealt)|"
-    r"\b(?:addresses|resolves|answers|settles|covers|meets|addressed|resolved|answered) (?:all (?:of )?)?(?:my|our) "
-    r"(?:\S+ )?(?:concerns?|objections?|comments?|issues?|questions?|points?|worry)|"
-    r"\bno (?:further|more|longer (?:any|an|have)?)\s*(?:objections?|concerns?)|\b(?:i|we) no longer (?:object|"
-    r"oppose|insist)|"
-    r"\b(?:objection|concern|-1|veto) (?:is |stands )?withdrawn|\bi stand corrected|"
-    r"\b(?:nehme|ziehe) (?:meinen?|den|die) \S+ zurück|\bnichts mehr dagegen|\bkeine? einw\w+ mehr",
-    re.IGNORECASE,
 )
 OBJECT = re.compile(
     rf"\b(?:i|we) {_HOW}(?:object|disagree|oppose)\b|\b(?:i|we) (?:really |still )?(?:do not|don't|don’t|can't|"
@@ -46,12 +33,28 @@ OBJECT = re.compile(
     r"nein)\b(?=\s*[,.!;:–—-]|\s*\Z|\s+(?:it|"
     r"that|this|the|you|we|i|there|because|das|es)\b)|\bich bin (?:\S+ )?dagegen|\bnicht einverstanden|"
     r"\blehne \S+ ?\S* ab|"
-    r"\bsehe ich anders|\bstimmt (?:so )?nicht|(?<!\d )(?<!mal )\bdagegen\b|"
-    r"\b(?:objections?|concerns?|veto|my -1|(?:my|our) points?) (?:still )?(?:stands?|remains?|holds?)\b"
-    r"(?! (?:withdrawn|corrected|resolved))|"
+    r"\bsehe ich anders|\bstimmt (?:so )?nicht|(?<!\d )(?<!mal )(?<!nichts )\bdagegen\b|"
     r"\bi (?:still )?(?:maintain|uphold|stand by|stick (?:to|with)) my (?:objections?|concerns?|-1|veto|no)\b|"
-    r"\b(?:einw[aä]nde?|bedenken) (?:bleib\w*|besteh\w*)\b|\bbleibe bei mein\w+ (?:einwand|nein|-1)\b",
+    r"\b(?:my|our) (?:\S+ )?(?:objections?|concerns?|comments?|issues?|points?) (?:is|are|was|were|has|have)(?: still)?"
+    r"(?: not|n['’]t) (?:\w+ )?(?:been )?(?:addressed|resolved|met|settled|answered|dealt)|"
+    r"\b(?:does|do|did)(?: not|n['’]t) (?:\w+ )?(?:address|resolve|answer|settle|meet) (?:all )?(?:of )?(?:my|our) "
+    r"(?:\S+ )?(?:objections?|concerns?|points?)|"
+    r"\b(?:my|our) (?:\S+ )?(?:objections?|concerns?) (?:is|are|remains?) (?:\w+ )?un(?:addressed|resolved|answered)|"
+    r"\bbleibe bei mein\w+ (?:einwand|nein|-1)\b|\bich widerspreche\b(?! nicht)|\bnicht dafür\b|"
+    r"\bziehe\b[^.!?,;]{0,40}\bnicht zurück\b|"
+    r"\bstimme\b[^.!?,;]{0,40}\bnicht zu\b|\bunterstütze\b[^.!?,;]{0,40}\bnicht\b|"
+    r"\b(?:ich habe|habe ich|es besteh\w+|es gibt)(?: (?!kein|nicht|nie)\w+){0,3} (?:bedenken|einw[aä]nde?)\b"
+    r"(?! (?:mehr|gehabt))",
     re.IGNORECASE,
+)
+# An objection that is still there: unless none is, or somebody only supposes it.
+STANDS = re.compile(
+    r"\b(?:objections?|concerns?|veto|my -1|(?:my|our) points?) (?:still )?(?:stands?|remains?|holds?)\b"
+    r"(?! (?:withdrawn|corrected|resolved))|\b(?:einw[aä]nde?|bedenken) (?:bleib\w*|besteh\w*)\b",
+    re.IGNORECASE,
+)
+STANDS_NOT = re.compile(
+    r"\b(?:no|none|any|without|if|unless|whether|once|when|until|wenn|falls|sofern|solange|kein\w*)\b", re.IGNORECASE
 )
 SUPPORT = re.compile(
     rf"\b(?:i|we) {_HOW}(?:support(?! for)|agree|concur|second|approve|endorse|like (?:this|that|it|your)|like the "
@@ -65,7 +68,8 @@ SUPPORT = re.compile(
     r"makes? (?:good |perfect |a lot of |total )?sense\b(?! to (?!me\b|us\b))|"
     r"\b(?:works|fine|ok|okay|good) (?:\w+ )?(?:for|with|by) (?:me|us)\b|"
     r"\bno (?:objections?|problem|issue) (?:from|here|at all|to (?:this|that|the|adopt|publ))|"
-    r"\A\W*(?:i have )?no objections?\b|"
+    r"\A\W*(?:i have )?no (?:objections?|concerns?)\b|"
+    r"\b(?:i|we) (?:do not|don't|don’t|would not|wouldn't|won't) object\b|"
     r"\A\W*(?:that's |that is |this is |sounds like )?(?:a |an )?(?:very )?(?:good|great|excellent|valid|nice) "
     r"(?:point|catch|idea|suggestion|find)\b(?! to\b)|\bfair (?:enough|point)\b|\A\W*(?:acked|reviewed|tested)-by:|"
     r"\A\W*\+1(?!\d|\s*/)|\bplus one\b|"
@@ -74,8 +78,10 @@ SUPPORT = re.compile(
     r"\A\W*(?:yes|yep|yup|yeah|exactly|indeed|absolutely|definitely|certainly|correct|right|sure|true|precisely|ja|"
     r"genau)\b(?=\s*[,.!;:–—-]|\s*\Z|\s+(?:i|we|it|this|that|that's|the|you|there)\b)|"
     r"\A(?:ok[,.]? |thanks[,.]? |yes[,.]? )?(?:i |i've |we )?(?:fixed|done|will do|will fix|corrected|ack)\b|"
-    r"\bich bin dafür|\bstimme (?:dem |dir |ihm |ihr |euch )?zu\b|\beinverstanden\b|\bsehe ich (?:genauso|auch so)|"
-    r"\bkein(?:e)? einw[aä]nde?\b|\bship it\b|\bready (?:for|to be) (?:publi|adopt|the iesg)",
+    r"\bich bin (?:\S+ )?dafür|\A\W*dafür\b|\bstimme (?:(?:dem|der|diesem|dieser|dir|ihm|ihr|euch) (?:\w+ )?)?zu\b|"
+    r"\beinverstanden\b|\bsehe ich (?:genauso|auch so)|\bunterstütze (?:ich|den|die|das|diesen?)\b|"
+    r"\bdas unterstütze\b|\bnichts (?:\w+ )?dagegen\b|\bkeine? (?:\w+ )?(?:einw[aä]nde?|bedenken)\b|"
+    r"\bship it\b|\bready (?:for|to be) (?:publi|adopt|the iesg)",
     re.IGNORECASE,
 )
 CONDITION = re.compile(
@@ -87,6 +93,10 @@ CONDITION = re.compile(
     re.IGNORECASE,
 )
 DENIED = re.compile(r"\b(?:not|never|cannot|nicht|kein\w*)\b|n['’]t\b", re.IGNORECASE)
+# Words of support that deny something themselves.
+NO_OBJECTION = re.compile(r"object|concern|einw|bedenken", re.IGNORECASE)
+# How far before words of support or of a withdrawal they may be denied.
+NEAR = 25
 # Whoever takes back what was for it is against it.
 TAKEN_BACK = re.compile(
     r"\b(?:withdraw(?:ing)?|retract|take back|taking back|drop) my (?:\+1|support|approval|ack|yes|vote in favou?r)\b|"
@@ -102,20 +112,25 @@ OTHER_SENSE = re.compile(
 )
 
 
+def _stands(words: str) -> bool:
+    found = STANDS.search(words)
+    return found is not None and STANDS_NOT.search(words[max(found.start() - NEAR, 0) : found.start()]) is None
+
+
 def formula_of(words: str) -> Stance | None:
     """The stance that a sentence states in fixed words; None where it states none in such words."""
-    if TAKEN_BACK.search(words):
-        return "object"
-    if WITHDRAW.search(words):
-        return "withdraw"
     asks = ASKS.search(words) is not None
+    if not asks and (back := TAKEN_BACK.search(words)):
+        return "support" if DENIED.search(words[max(back.start() - NEAR, 0) : back.start()]) else "object"
+    if not asks and (withdrawn := withdrawal_in(words)):
+        return withdrawn
     if asks and not SUPPORT.match(words):
         return "question"
-    if OBJECT.search(words):
+    if OBJECT.search(words) or _stands(words):
         return "object"
     found = SUPPORT.search(words)
     if found is None or OTHER_SENSE.search(words):
         return "question" if asks else None
-    if DENIED.search(words[max(found.start() - 12, 0) : found.end()]) and "objection" not in found[0].lower():
+    if DENIED.search(words[max(found.start() - 12, 0) : found.end()]) and not NO_OBJECTION.search(found[0]):
         return None
     return "support_conditional" if CONDITION.search(words[found.end() :]) or CONDITION.match(words) else "support"

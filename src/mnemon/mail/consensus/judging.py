@@ -1,5 +1,6 @@
 """The state of a discussion: agreement, dissent, mixed or none, with all that speaks for it. A pure function."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -16,6 +17,7 @@ from mnemon.mail.consensus.votes import Vote, standing_votes, votes_of
 ConsensusType = Literal["agreement", "dissent", "mixed", "none"]
 # A vote is plain; what a chair concludes is nearly as plain.
 SURE_VOTE, SURE_CONCLUSION = 0.98, 0.95
+TOOK_BACK_SUPPORT = re.compile(r"[+＋]\s?(?:0[.,]\d*[1-9]|1)")
 # With fewer people nothing was agreed on; whoever opened the discussion is one of them.
 FEWEST_PEOPLE = 2
 # So many objectors to one supporter are no minority any more.
@@ -83,17 +85,21 @@ def said_in(
 
 
 def _is_overruled(statement: StanceStatement, discussion: Discussion, votes: Sequence[Vote]) -> bool:
-    """Whether it only sounds like an objection: beside a vote of its own that is not against, or in answer to somebody
-    who asks for help, where a correction is help."""
+    """Whether it only sounds like an objection: beside a vote of its own that is not against, in answer to somebody who
+    asks for help, where a correction is help, or by whoever made the proposal, who defends it."""
     if statement.stance != "object" or statement.found_by != "learned":
         return False
-    return discussion.asks_for_help or any(
-        vote.message_id == statement.message_id and vote.value and not vote.against for vote in votes
+    return (
+        discussion.asks_for_help
+        or statement.speaker == discussion.opener
+        or any(vote.message_id == statement.message_id and vote.value and not vote.against for vote in votes)
     )
 
 
 def _voted(vote: Vote) -> StanceStatement:
-    stance: Stance = "withdraw" if not vote.value else "object" if vote.against else "neutral"
+    # Whoever takes back what was for it is against it.
+    taken_back: Stance = "object" if TOOK_BACK_SUPPORT.search(vote.quote) else "withdraw"
+    stance: Stance = taken_back if not vote.value else "object" if vote.against else "neutral"
     if vote.weight > 0:
         stance = "support"
     sure = SURE_VOTE if vote.kind != "implicit" else 0.7
@@ -145,13 +151,7 @@ def _judged(
     votes: Sequence[Vote],
 ) -> tuple[ConsensusType, float]:
     for_it = [who for who, stance in people.items() if stance != "object"]
-    # A vote against stands until its voter changes it, whatever was done to meet it.
-    against = {vote.speaker for vote in standing_votes(votes) if vote.against}
-    opposed = [
-        one
-        for one in objections
-        if people.get(one.statement.speaker) == "object" and (one.is_unresolved or one.statement.speaker in against)
-    ]
+    opposed = [one for one in objections if _is_opposed(one, people, votes)]
     if conclusion is not None:
         return _concluded(conclusion, len(for_it), len(opposed)), SURE_CONCLUSION
     if len({*people, opener}) < FEWEST_PEOPLE:
@@ -165,6 +165,19 @@ def _judged(
     if not for_it or len(opposed) >= OVERRULED * len(for_it):
         return "dissent", sure
     return "mixed", sure
+
+
+def _is_opposed(objection: Objection, people: dict[str, Stance], votes: Sequence[Vote]) -> bool:
+    """Whether an objection stands in the way at the end: not beside a vote of its own that is not against. Where it
+    only reads as one, what its speaker ended with says more."""
+    who = objection.statement.speaker
+    cast = [vote.against for vote in standing_votes(votes) if vote.speaker == who]
+    if cast:
+        # A vote against stands until its voter changes it, whatever was done to meet it.
+        return any(cast)
+    if not objection.is_unresolved:
+        return False
+    return people.get(who) == "object" or objection.statement.found_by != "learned"
 
 
 def _concluded(conclusion: Conclusion, for_it: int, opposed: int) -> ConsensusType:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from mnemon.mail.consensus.reader import PACKAGE, JudgedSentence, stance_table, weighed
+from mnemon.mail.consensus.reader import PACKAGE, RULES, JudgedSentence, stance_table, weighed
 from mnemon.mail.consensus.said import SaidSentence
 from mnemon.mail.consensus.situation import Situation
 from mnemon.mail.consensus.stances import JUDGED
@@ -28,7 +28,7 @@ class LearnedStanceReader:
         self._encoders: dict[str, AdaptedEncoder] = {}
         self._loading = threading.Lock()
         digests = stance_table()["adapters"]
-        self.name = f"stance-{'-'.join(digests[name][:8] for name in LAYOUTS)}"
+        self.name = f"stance-{'-'.join(digests[name][:8] for name in LAYOUTS)}-{RULES}"
 
     def judge(self, said: Sequence[SaidSentence], situation: Situation) -> list[JudgedSentence]:
         logits = self.logits(said, situation)

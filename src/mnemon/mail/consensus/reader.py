@@ -14,6 +14,8 @@ from mnemon.mail.consensus.situation import Situation
 from mnemon.mail.consensus.stances import JUDGED, Stance
 
 PACKAGE = "mnemon.mail.consensus"
+# Raise it when rules of consensus change: every thread is then read anew after the next import.
+RULES = 2
 # How sure a fixed formula is without the reader, counted on labelled threads.
 FORMULA_ALONE = 0.8
 
@@ -40,7 +42,7 @@ class StanceReader(Protocol):
 class FormulaReader:
     """Fixed formulas alone: where the embedder's weights are not installed."""
 
-    name = "formulas"
+    name = f"formulas-{RULES}"
 
     def judge(self, said: Sequence[SaidSentence], situation: Situation) -> list[JudgedSentence]:
         found = []

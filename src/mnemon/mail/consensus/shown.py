@@ -12,9 +12,14 @@ from mnemon.mail.reading import NAMED_THREAD
 CONSENSUS = (
     """
 SELECT t.thread_id, t.thread_key, t.list_name, t.subject, c.consensus_type, c.confidence, c.read_by, c.read_at, c.found,
-       c.digest = (SELECT md5(string_agg(m.message_key || ':' || m.doc_version_id, ',' ORDER BY m.message_key))
-                     FROM mnemon.mail_messages m
-                    WHERE m.tenant_id = t.tenant_id AND m.thread_key = t.thread_key AND m.purged_at IS NULL)
+       c.digest = (SELECT md5(string_agg(part.message_key || ':' || part.doc_version_id, ',' ORDER BY part.message_key))
+                     FROM (SELECT m.message_key, m.doc_version_id FROM mnemon.mail_messages m
+                            WHERE m.tenant_id = t.tenant_id AND m.thread_key = t.thread_key AND m.purged_at IS NULL
+                           UNION
+                           SELECT m.message_key, m.doc_version_id FROM mnemon.mail_messages v
+                             JOIN mnemon.mail_messages m ON m.tenant_id = v.tenant_id AND m.result_of = v.message_id
+                              AND m.readers IS NOT DISTINCT FROM v.readers AND m.purged_at IS NULL
+                            WHERE v.tenant_id = t.tenant_id AND v.thread_key = t.thread_key) AS part)
        AS is_current
   FROM mnemon.mail_threads t
   LEFT JOIN mnemon.mail_consensus c ON c.tenant_id = t.tenant_id AND c.thread_key = t.thread_key

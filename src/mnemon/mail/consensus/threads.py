@@ -11,11 +11,17 @@ from mnemon.mail.spans.written import read_spans
 
 # A result that names no headers belongs to the vote that it tells of.
 STALE = """
-WITH now AS (
-    SELECT m.thread_key, md5(string_agg(m.message_key || ':' || m.doc_version_id, ',' ORDER BY m.message_key)) AS digest
-      FROM mnemon.mail_messages m
+WITH part AS (
+    SELECT m.thread_key, m.message_key, m.doc_version_id FROM mnemon.mail_messages m
      WHERE m.tenant_id = mnemon.current_tenant() AND m.thread_key IS NOT NULL AND m.purged_at IS NULL
-     GROUP BY m.thread_key)
+     UNION
+    SELECT v.thread_key, m.message_key, m.doc_version_id FROM mnemon.mail_messages m
+      JOIN mnemon.mail_messages v ON v.tenant_id = m.tenant_id AND v.message_id = m.result_of
+       AND v.readers IS NOT DISTINCT FROM m.readers
+     WHERE m.tenant_id = mnemon.current_tenant() AND v.thread_key IS NOT NULL AND m.purged_at IS NULL),
+now AS (
+    SELECT thread_key, md5(string_agg(message_key || ':' || doc_version_id, ',' ORDER BY message_key)) AS digest
+      FROM part GROUP BY thread_key)
 SELECT n.thread_key, n.digest FROM now n
   LEFT JOIN mnemon.mail_consensus c ON c.tenant_id = mnemon.current_tenant() AND c.thread_key = n.thread_key
  WHERE (c.digest, c.read_by) IS DISTINCT FROM (n.digest, %(reader)s::text)
@@ -26,10 +32,14 @@ SELECT m.message_key, m.message_id, m.sender_name, m.sender_email, m.subject, m.
   FROM mnemon.mail_messages m
   JOIN mnemon.revision_texts t ON t.tenant_id = m.tenant_id AND t.doc_version_id = m.doc_version_id
  WHERE m.tenant_id = mnemon.current_tenant() AND m.purged_at IS NULL
-   AND (m.thread_key = %(thread)s OR m.result_of IN (
-        SELECT v.message_id FROM mnemon.mail_messages v
-         WHERE v.tenant_id = mnemon.current_tenant() AND v.thread_key = %(thread)s
-           AND v.readers IS NOT DISTINCT FROM m.readers))
+   AND m.message_key IN (
+       SELECT o.message_key FROM mnemon.mail_messages o
+        WHERE o.tenant_id = mnemon.current_tenant() AND o.thread_key = %(thread)s
+       UNION
+       SELECT r.message_key FROM mnemon.mail_messages v
+         JOIN mnemon.mail_messages r ON r.tenant_id = v.tenant_id AND r.result_of = v.message_id
+          AND r.readers IS NOT DISTINCT FROM v.readers
+        WHERE v.tenant_id = mnemon.current_tenant() AND v.thread_key = %(thread)s)
  ORDER BY m.date NULLS LAST, m.message_key LIMIT %(most)s
 """
 READING = """
