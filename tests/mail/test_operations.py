@@ -3,6 +3,7 @@
 import functools
 import http.server
 import io
+import os
 import threading
 import urllib.request
 from collections.abc import Awaitable, Callable, Iterator
@@ -164,6 +165,21 @@ async def test_folders_of_mail(looked: Looked, state: State, tmp_path: Path) -> 
     write_mbox(months / "02.mbox", [message(4, "Four.\n", to=3)])
     await looked(months, "months")
     assert [one["message_count"] for one in (await state())["mail_threads"]] == [4]
+
+
+async def test_files_may_be_called_by_any_bytes(looked: Looked, state: State, tmp_path: Path) -> None:
+    mail, folder, archives = message(1, "Hello.\n").as_bytes(), tmp_path / "mails", tmp_path / "archives"
+    folder.mkdir()
+    archives.mkdir()
+    for name in (b"gr\xfc\xdfe.eml", b"two\nlines.eml"):
+        Path(os.fsdecode(bytes(folder) + b"/" + name)).write_bytes(mail)
+    Path(os.fsdecode(bytes(folder) + b"/l\xe4er\n0 1 2.eml")).write_bytes(b"\n")
+    Path(os.fsdecode(bytes(archives) + b"/M\xe4rz.mbox")).write_bytes(b"From a Mon Jan  1 10:00:00 2024\n" + mail)
+    assert (await looked(folder)).status == "ok"
+    assert (await looked(archives, "months")).status == "ok"
+    found = await state()
+    assert [one["message_id"] for one in found["mail_messages"]] == ["<1@example.org>"]
+    assert [one["reason"] for one in found["mail_defects"]] == ["blank: l\ufffder 0 1 2.eml holds nothing"]
 
 
 async def test_a_source_that_is_gone_says_so(looked: Looked, mnemon: Mnemon, tenant: UUID, tmp_path: Path) -> None:

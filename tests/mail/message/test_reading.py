@@ -186,6 +186,16 @@ def test_a_body_without_a_blank_line_is_not_lost() -> None:
     assert message.defects
 
 
+def test_null_bytes_in_headers_are_left_out() -> None:
+    """No database takes one: the whole archive would be lost for it."""
+    message = read_message(
+        PLAIN.replace(b"example.org>", b"ex\0ample.org>").replace(b"maven.example>", b"mav\0en.example>")
+    )
+    assert (message.message_id, message.list_id) == ("<1@example.org>", "dev.maven.example")
+    assert message.references == ("<root@example.org>", "<0@example.org>")
+    assert message.sender.email == "herve@example.org"
+
+
 def test_damaged_messages_never_raise() -> None:
     chance = random.Random(11)
     for content in (PLAIN, MULTIPART):

@@ -288,6 +288,20 @@ async def test_all_malformed_mail_is_stored_or_reported(imported: Imported, stat
     assert len(found["mail_copies"]) + len(found["mail_defects"]) >= len(files[::6])
 
 
+async def test_a_message_that_was_cut_off_gives_way_to_its_whole_text(
+    imported: Imported, state: State, tmp_path: Path
+) -> None:
+    """The last one of an archive that was still being written, whichever is read first."""
+    whole = [write_mbox(tmp_path / f"{n}.mbox", [message(n, f"One. Two of {n}. Three.\n")]) for n in range(10)]
+    for number, archive in enumerate(whole):
+        cut = tmp_path / f"cut{number}.mbox"
+        cut.write_bytes(archive.read_bytes()[:-10])
+        for one in (cut, archive) if number % 2 else (archive, cut):
+            await imported(one)
+    texts = sorted(one["text"] for one in (await state())["texts"])
+    assert texts == [f"One. Two of {n}. Three." for n in range(10)]
+
+
 async def test_a_damaged_archive_keeps_what_can_be_unpacked_and_reports_the_rest(
     imported: Imported, state: State, small_list: Path, tmp_path: Path
 ) -> None:

@@ -1,15 +1,18 @@
 """Folders of mail: which files are messages, in an order that stays as more of them come."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from mnemon.documents.extraction.hygiene import one_line
 from mnemon.mail.archives.ranges import ArchiveDefect, ArchivedMessage, ArchiveRange
 
 FolderKind = Literal["maildir", "eml-folder", "archives"]
 SINGLE_MAILS = (".eml", ".msg", ".txt")
 LARGEST_FILE = 32 << 20
+LONGEST_NAME = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +51,18 @@ def archive_files(folder: Path) -> list[Path]:
 def read_mail_file(file: MailFile, offset: int) -> ArchiveRange:
     """The whole file as one range that begins at `offset`."""
     if file.size > LARGEST_FILE:
-        return ArchiveDefect(offset, 0, f"too large: {file.name} has {file.size} bytes, {LARGEST_FILE} at most")
+        return ArchiveDefect(
+            offset, 0, f"too large: {shown_name(file.name)} has {file.size} bytes, {LARGEST_FILE} at most"
+        )
     content = file.path.read_bytes()
     if not content.strip(b"\0 \t\r\n"):
-        return ArchiveDefect(offset, len(content), f"blank: {file.name} holds nothing")
+        return ArchiveDefect(offset, len(content), f"blank: {shown_name(file.name)} holds nothing")
     return ArchivedMessage(offset, len(content), content)
+
+
+def shown_name(name: str) -> str:
+    """On one line, whatever bytes the file is called by."""
+    return one_line(os.fsencode(name).decode("utf-8", "replace"), LONGEST_NAME) or "a file"
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -59,7 +59,9 @@ class MailHeaders:
 
 
 def _unfolded(value: bytes) -> bytes:
-    return (FOLD.sub(b" ", value).lstrip(b" \t") if b"\n" in value else value)[:LONGEST_VALUE].rstrip(b"\r")
+    unfolded = FOLD.sub(b" ", value).lstrip(b" \t") if b"\n" in value else value
+    # No database takes a null byte.
+    return (unfolded.replace(b"\0", b"") if b"\0" in unfolded else unfolded)[:LONGEST_VALUE].rstrip(b"\r")
 
 
 def _clean(value: bytes, longest: int) -> str:

@@ -1,11 +1,12 @@
 """Archives in files and folders of this machine: what is unchanged is not read, what has grown is read from its end."""
 
 import hashlib
+import os
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from mnemon.mail.archives.folders import archive_files, kind_of_folder, mail_files
+from mnemon.mail.archives.folders import archive_files, kind_of_folder, mail_files, shown_name
 from mnemon.mail.archives.opening import ArchiveStream
 from mnemon.mail.errors import SourceRefused
 from mnemon.mail.sources.kinds import Brought, BroughtArchive, SourceCursor
@@ -37,7 +38,8 @@ def look_at_folder(packs: Packs, tenant: UUID, folder: Path, cursor: SourceCurso
     if kind == "archives":
         return _look_at_archives(packs, tenant, folder, cursor, url)
     files = mail_files(folder)
-    listed = hashlib.sha256("\n".join(f"{one.name} {one.size} {one.modified}" for one in files).encode()).hexdigest()
+    told = "\n".join(f"{one.name} {one.size} {one.modified}" for one in files)
+    listed = hashlib.sha256(os.fsencode(told)).hexdigest()
     if cursor.get("listed") == listed:
         return Brought(cursor)
     known = set(cursor.get("names", ()))
@@ -50,7 +52,7 @@ def look_at_folder(packs: Packs, tenant: UUID, folder: Path, cursor: SourceCurso
 def _look_at_archives(packs: Packs, tenant: UUID, folder: Path, cursor: SourceCursor, url: str) -> Brought:
     found = Brought({"files": dict(cursor.get("files", {}))})
     for path in archive_files(folder):
-        name = str(path.relative_to(folder))
+        name = _path_name(str(path.relative_to(folder)))
         part = look_at_file(packs, tenant, path, found.cursor["files"].get(name, {}), f"{url.rstrip('/')}/{name}")
         found.cursor["files"][name] = part.cursor
         found.archives += part.archives
@@ -85,6 +87,15 @@ def _hash(path: Path, size: int | None = None) -> str:
             digest.update(block)
             left -= len(block)
     return digest.hexdigest()
+
+
+def _path_name(path: str) -> str:
+    """The path as it can be written down; of a name in another encoding, what is left of it and what tells it apart."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return f"{shown_name(path)} ({_name(path)})"
+    return path
 
 
 def _name(name: str) -> str:

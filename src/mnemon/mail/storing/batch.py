@@ -25,6 +25,7 @@ SOURCE_TYPE = "mail"
 MOST_MESSAGES = 500
 MOST_LETTERS = 4_000_000
 MOST_PEOPLE, MOST_NAMED = 100, 100
+LONGEST = 10**8 - 1
 
 # What is somebody else's, or stands around what was said, is read by nobody as said here.
 BLOCKS: dict[SpanLabel, BlockKind] = {
@@ -80,11 +81,13 @@ class MailBatch:
 
 
 def choice_of(message: MailMessage, ranged: ArchivedMessage) -> str:
-    """The least of these is the copy that a message is read from. An archive that hides addresses comes last."""
+    """The least of these is the copy that a message is read from. An archive that hides addresses comes last; a longer
+    text comes before one that was cut off, as the last of an archive that was still being written."""
     hides = b" at " in ranged.separator
     told = [message.text, message.in_reply_to or "", *message.references, message.list_id or "", str(message.date)]
     told += [one.email for one in (*message.to, *message.cc)]
-    return f"{int(hides)}{hashlib.sha256('|'.join(told).encode('utf-8', 'replace')).hexdigest()[:16]}"
+    shortness = LONGEST - min(len(message.text), LONGEST)
+    return f"{int(hides)}{shortness:08}{hashlib.sha256('|'.join(told).encode('utf-8', 'replace')).hexdigest()[:16]}"
 
 
 def read_batch(
