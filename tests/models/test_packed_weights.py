@@ -41,10 +41,13 @@ def test_the_same_wheel_is_made_of_packed_weights(unpacked: Weights, tmp_path: P
     assert write_wheel(unpacked, tmp_path).read_bytes() == write_wheel(find_weights(), tmp_path / "x").read_bytes()
 
 
-@pytest.mark.parametrize("at", [100, -22, 20_000_000])
-def test_a_damaged_file_is_refused(unpacked: Weights, tmp_path: Path, at: int) -> None:
+# Data, the end, and what says in the list of files how the first one was pressed and whether it is encrypted.
+@pytest.mark.parametrize("at", [100, -22, 20_000_000, "pressed", "encrypted"])
+def test_a_damaged_file_is_refused(unpacked: Weights, tmp_path: Path, at: int | str) -> None:
     shutil.copy(unpacked.tokenizer, tmp_path)
     contents = bytearray(unpacked.numbers.read_bytes())
+    if isinstance(at, str):
+        at = zipfile.ZipFile(unpacked.numbers).start_dir + {"pressed": 10, "encrypted": 8}[at]
     contents[at] ^= 255
     (tmp_path / PACKED).write_bytes(contents)
     with pytest.raises(EmbedderUnavailable, match=r"model\.npz is not the published file"):

@@ -16,7 +16,7 @@ WORDS = "embeddings.word_embeddings.weight"
 UNUSED = "pooler."
 IN_BYTES = ".bytes"
 # What reading a damaged file may raise.
-UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error)
+UNREADABLE = (OSError, ValueError, KeyError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
 # Of the numbers of the published file, by `digest_of`: however a file was pressed, they are these.
 DIGEST = "9efe6acbccdd958cf1d50b6e1e9ae82c8287355f949f11be4bbd2095f30ae940"
 
