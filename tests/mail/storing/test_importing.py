@@ -298,6 +298,9 @@ async def test_a_message_that_was_cut_off_gives_way_to_its_whole_text(
         cut.write_bytes(archive.read_bytes()[:-10])
         for one in (cut, archive) if number % 2 else (archive, cut):
             await imported(one)
+        if number > 5:
+            cut.write_bytes(archive.read_bytes() + bytes(range(256)) * 4)
+            await imported(cut)
     texts = sorted(one["text"] for one in (await state())["texts"])
     assert texts == [f"One. Two of {n}. Three." for n in range(10)]
 

@@ -26,6 +26,8 @@ MOST_MESSAGES = 500
 MOST_LETTERS = 4_000_000
 MOST_PEOPLE, MOST_NAMED = 100, 100
 LONGEST = 10**8 - 1
+# Tabs, line ends, form feeds and the marks of Japanese are in mail; other controls are not.
+NO_MAIL = bytes(one for one in range(32) if one not in b"\t\n\r\f\x1b")
 
 # What is somebody else's, or stands around what was said, is read by nobody as said here.
 BLOCKS: dict[SpanLabel, BlockKind] = {
@@ -81,13 +83,16 @@ class MailBatch:
 
 
 def choice_of(message: MailMessage, ranged: ArchivedMessage) -> str:
-    """The least of these is the copy that a message is read from. An archive that hides addresses comes last; a longer
-    text comes before one that was cut off, as the last of an archive that was still being written."""
+    """The least of these is the copy that a message is read from. An archive that hides addresses comes last, bytes
+    that no mail has come after those without; a longer text comes before one that was cut off, as the last of an
+    archive that was still being written."""
     hides = b" at " in ranged.separator
     told = [message.text, message.in_reply_to or "", *message.references, message.list_id or "", str(message.date)]
     told += [one.email for one in (*message.to, *message.cc)]
+    damaged = len(ranged.content.translate(None, NO_MAIL)) < len(ranged.content)
     shortness = LONGEST - min(len(message.text), LONGEST)
-    return f"{int(hides)}{shortness:08}{hashlib.sha256('|'.join(told).encode('utf-8', 'replace')).hexdigest()[:16]}"
+    digest = hashlib.sha256("|".join(told).encode("utf-8", "replace")).hexdigest()
+    return f"{int(hides)}{int(damaged)}{shortness:08}{digest[:16]}"
 
 
 def read_batch(
