@@ -229,6 +229,31 @@ async def test_a_partition_that_was_half_taken_away_is_taken_away_by_the_next(si
     assert (await sides.here.client.get("/v1/events", headers=headers)).status_code == 421
 
 
+async def test_whoever_clears_a_tenant_away_may_be_gone_when_a_partition_is_detached(
+    sides: Sides, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its table stands by itself then, and is not dropped yet. Else the tenant's events would be here for ever."""
+    known = await sides.written_decisions("D-1")
+    detached: list[str] = []
+
+    async def gone_when_detached(here: Any, tenant: Any, tables: Any, numbers: Any) -> None:
+        for number in numbers:
+            detached.append(f"events_{number}")
+            await here.execute(f"ALTER TABLE mnemon.events DETACH PARTITION mnemon.{detached[-1]} CONCURRENTLY")
+            await dies()
+
+    monkeypatch.setattr("mnemon.identity.tenant_moves.clear_rows", gone_when_detached)
+    with pytest.raises(KeyboardInterrupt):
+        await sides.move()
+    monkeypatch.undo()
+    await sides.move()
+    assert await sides.read(sides.there) == known
+    assert await rows_of(sides.here, sides.tenant) == {}
+    async with sides.here.mnemon.database.owner() as owner:
+        [left] = await (await owner.execute(f"SELECT to_regclass('mnemon.{detached[0]}') AS name")).fetchall()
+    assert left["name"] is None
+
+
 async def test_a_way_back_that_breaks_off_leaves_the_tenant_where_it_went_to(
     sides: Sides, monkeypatch: pytest.MonkeyPatch
 ) -> None:

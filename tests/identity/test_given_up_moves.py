@@ -48,6 +48,31 @@ async def test_what_was_copied_is_removed_where_the_tenant_never_came(
     assert await sides.read(sides.there) == known
 
 
+async def test_a_copy_that_was_half_removed_is_removed_by_the_next(
+    sides: Sides, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = await sides.written_decisions("D-1")
+    monkeypatch.setattr(TenantCopy, "differing", differs)
+    with pytest.raises(MoveRefused, match="documents"):
+        await sides.move()
+    monkeypatch.undo()
+
+    async def gone_when_detached(here: Any, tenant: Any, tables: Any, numbers: Any) -> None:
+        for number in numbers:
+            await here.execute(f"ALTER TABLE mnemon.events DETACH PARTITION mnemon.events_{number} CONCURRENTLY")
+            await dies()
+
+    monkeypatch.setattr("mnemon.identity.given_up_moves.clear_rows", gone_when_detached)
+    there = sides.there.mnemon.database
+    with pytest.raises(KeyboardInterrupt):
+        await discard_copy(there, sides.slug)
+    monkeypatch.undo()
+    await discard_copy(there, sides.slug)
+    assert await rows_of(sides.there, sides.tenant) == {}
+    await sides.move()
+    assert await sides.read(sides.there) == known
+
+
 async def test_a_tenant_that_was_on_its_way_back_is_where_it_went_to(
     sides: Sides, monkeypatch: pytest.MonkeyPatch
 ) -> None:

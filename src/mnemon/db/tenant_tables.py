@@ -12,6 +12,7 @@ from psycopg import sql
 
 from mnemon.db.database import Connection
 
+# Without partitions, also those that were detached by somebody who was gone before they were dropped.
 TABLES = """
 SELECT t.relname AS name,
        (SELECT array_agg(a.attname::text ORDER BY a.attnum) FROM pg_attribute a
@@ -21,7 +22,7 @@ SELECT t.relname AS name,
          WHERE c.conrelid = t.oid AND c.contype = 'p') AS key
   FROM pg_class t JOIN pg_namespace n ON n.oid = t.relnamespace AND n.nspname = 'mnemon'
   JOIN pg_attribute o ON o.attrelid = t.oid AND o.attname = 'tenant_id'
- WHERE t.relkind IN ('r', 'p') AND NOT t.relispartition
+ WHERE t.relkind IN ('r', 'p') AND NOT t.relispartition AND t.relname !~ '^(events|event_payloads)_[0-9]+$'
  ORDER BY t.relname
 """
 HASHES = """
