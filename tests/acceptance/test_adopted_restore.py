@@ -1,5 +1,6 @@
 """A log that was brought back to an earlier moment goes on once its owner has said so, and only then."""
 
+import shutil
 from pathlib import Path
 from uuid import UUID
 
@@ -120,6 +121,26 @@ async def test_a_restored_log_that_had_been_signed_to_its_end_since_the_backup_i
         restored = CheckpointFiles(machines.folder / "one", RESTORED)
         assert all(found.signed for found in await GoingOn(one.database, one.integrity, restored).done())
         assert await faults(one, tenant) == []
+
+
+async def test_a_log_that_is_restored_twice_in_a_new_home_is_whole(machines: Machines, tmp_path: Path) -> None:
+    """The database of the backup tells of a seal that only the old home has."""
+    brought, file = BroughtBack(machines, False), tmp_path / "kept.backup"
+    old, home = machines.folder / "one", machines.folder / "two"
+    async with machines.started("one", **brought.more) as (one,):
+        tenant = await main_of(one)
+        await one.log.register_type(tenant, JOINED, ADA)
+        await brought.grown(one, tenant, "m-1")
+        await one.log.append(tenant, [joined("m-2")])
+        await one.integrity.seal_all()
+        await backup(machines.server, file, BackupKeys(old), {FOLDER: old / FOLDER})
+    shutil.copytree(old / "keys", home / "keys")
+    for _ in range(2):
+        await restore(machines.server, file, BackupKeys(home), {FOLDER: home / RESTORED}, replace=True)
+        async with machines.started("two", **brought.more) as (one,):
+            restored = CheckpointFiles(home, RESTORED)
+            assert all(found.signed for found in await GoingOn(one.database, one.integrity, restored).done())
+            assert await faults(one, tenant) == []
 
 
 async def test_checkpoints_that_cannot_be_read_are_told_and_not_set_aside(machines: Machines, tmp_path: Path) -> None:

@@ -49,6 +49,8 @@ RECORD_SEAL = """
 INSERT INTO mnemon.seals AS s (tenant_id, legal_entity, sequence, digest) VALUES (%s, %s, %s, %s)
 ON CONFLICT (tenant_id, legal_entity) DO UPDATE SET sequence = excluded.sequence, digest = excluded.digest
 """
+# What was signed further than that is still missed.
+RECORD_SEAL_UP_TO = f"{RECORD_SEAL} WHERE s.sequence <= excluded.sequence"
 
 
 class Signer:
@@ -82,8 +84,10 @@ class Signer:
             present = kept if for_good else newest
             if present and present.sequence == partition.sequence and present.public_key == public_hex(key):
                 if for_good:
-                    # A database that was restored may tell of fewer than are kept.
+                    # A database that was restored may tell of fewer than are kept, or of a seal that is not.
                     await self._record(connection, tenant, legal_entity)
+                    said = (present.sequence, bytes.fromhex(present.digest))
+                    await connection.execute(RECORD_SEAL_UP_TO, (tenant, legal_entity, *said))
                 return present
             tree = newest.tree if newest else Frontier()
             await self._grow(connection, tenant, partition, tree)
