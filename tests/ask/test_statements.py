@@ -50,6 +50,41 @@ def test_a_labelled_line_below_somebodys_words_begins_anew() -> None:
     assert "Decision: we drop it" in said(TALK)
 
 
+NOTE = """Note on tools (Femi, updated 2 April 2026)
+
+Ladder 1-3: behind the stage in the grey box
+Ladder 4: Siri has it since February, promised to bring it back by Friday 10 April
+Ladder 5: BROKEN. Carpenter Olsen, tel. 030 555 0144, asked for 312 EUR for new rungs
+The code of the shed is not written here, ask Noor.
+Spare lamp of the cellar: in the drawer of Femi
+"""
+
+
+def test_each_line_of_a_note_is_a_statement_of_its_own() -> None:
+    assert said(NOTE) == [
+        "Note on tools (Femi, updated 2 April 2026)",
+        "Ladder 1-3: behind the stage in the grey box",
+        "Ladder 4: Siri has it since February, promised to bring it back by Friday 10 April",
+        "Ladder 5: BROKEN.",
+        "Carpenter Olsen, tel. 030 555 0144, asked for 312 EUR for new rungs",
+        "The code of the shed is not written here, ask Noor.",
+        "Spare lamp of the cellar: in the drawer of Femi",
+    ]
+    assert said("Milk 3 litres\nBread 2 loaves\nEggs 12") == ["Milk 3 litres", "Bread 2 loaves", "Eggs 12"]
+
+
+def test_what_is_wrapped_by_hand_is_no_note() -> None:
+    text = (
+        "Wir haben am Montag die Pumpe geprüft.\nDer Lieferant hat uns für kommende Woche einen neuen\n"
+        "Termin genannt.\nDanach sehen wir weiter.\n"
+    )
+    assert [one.replace("\n", " ") for one in said(text)] == [
+        "Wir haben am Montag die Pumpe geprüft.",
+        "Der Lieferant hat uns für kommende Woche einen neuen Termin genannt.",
+        "Danach sehen wir weiter.",
+    ]
+
+
 def test_what_ends_without_a_stop_does_not_run_into_the_next_sentence() -> None:
     told = [ProvenSentence(words, (), (), "answer", "") for words in ("Ana: looks at it", "It broke.", "It is back.")]
     assert told_together(told) == "Ana: looks at it\nIt broke. It is back."
@@ -140,7 +175,8 @@ Fifty metres will do.
 def test_a_line_in_bold_is_the_title_of_what_stands_below_it_unless_it_says_something() -> None:
     assert [(one.headings, one.text) for one in statements_in(BOLD, 0)] == [
         (("2. Heat in hall 3",), "On 11 June it was 34 degrees."),
-        (("2. Heat in hall 3",), "**Budget: 4,000 EUR**\n**Everything stays as it is.**"),
+        (("2. Heat in hall 3",), "**Budget: 4,000 EUR**"),
+        (("2. Heat in hall 3",), "**Everything stays as it is.**"),
         (("Tuesday",), "The fans have come."),
     ]
 

@@ -6,7 +6,17 @@ from dataclasses import dataclass, field, replace
 
 from mnemon.ask.quoting.outlines import aligned_rows, bold_title, cells_of, comment_heads
 from mnemon.documents.structure.headings import heading_title
-from mnemon.documents.structure.lines import FENCE, RULE, UNDERLINE, Line, is_wrapped, item_mark, lines_of, widths_of
+from mnemon.documents.structure.lines import (
+    FENCE,
+    RULE,
+    UNDERLINE,
+    Line,
+    is_wrapped,
+    item_mark,
+    lines_of,
+    listed_lines,
+    widths_of,
+)
 from mnemon.documents.structure.mail import attribution_at, is_attribution, is_sign_off, is_signature, quoted_depth
 from mnemon.documents.structure.name_heads import name_heads
 from mnemon.documents.structure.notices import notices_in
@@ -118,6 +128,7 @@ class _Reader:
         self.notices = notices_in(lines)
         self.named = name_heads(lines, ())
         self.widths = widths_of(lines)
+        self.listed = listed_lines(lines, self.widths)
         self.aligned = aligned_rows(lines)
 
     def read(self, from_start: bool) -> Iterator[Statement]:
@@ -221,10 +232,14 @@ class _Reader:
         state.open.append(line)
 
     def _goes_on(self, number: int, line: Line) -> bool:
-        """Below an item only what is indented or wrapped does; "Decision: …" below anybody's words begins anew."""
+        """Below an item only what is indented or wrapped does; "Decision: …" below anybody's words begins anew, and so
+        does each line of a note that begins large."""
         if self.state.item and not line.text[:1].isspace():
             return is_wrapped(self.lines, number, self.widths[number])
-        return not _LABELLED.match(line.text) or is_wrapped(self.lines, number, self.widths[number])
+        anew = number in self.listed and not line.text.lstrip()[:1].islower()
+        return not (anew or _LABELLED.match(line.text)) or is_wrapped(
+            self.lines, number, self.widths[number], number in self.listed
+        )
 
     def _quote(self, number: int, words: str) -> Iterator[Statement]:
         """Where a quotation begins, ends or is told to come: whose words follow."""

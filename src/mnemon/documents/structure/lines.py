@@ -23,6 +23,9 @@ RULE = re.compile(r"\s*_{3,}\s*$")
 _NARROWEST_WRAPPED, _WIDEST_WRAPPED = 40, 110
 # Lines that somebody wraps by hand are not all as long as the longest.
 _RAGGED = 0.85
+# One may part a heading from what it stands over.
+_FEWEST_BREAKS = 2
+_ENDED = re.compile(r"[.!?…;:][\"'”’)\]*_]*$")
 _LABELLED = re.compile(r"\s*[^\W\d_][\w ,./'’&()-]{1,30}:\s")
 UNFINISHED = re.compile(
     r"(?:[,\-–—&(]|\b(?:and|or|the|a|an|of|to|in|on|for|with|by|that|und|oder|der|die|das|den|dem|ein|eine|von|mit|für"
@@ -89,13 +92,36 @@ def widths_of(lines: Sequence[Line]) -> list[int]:
     return widths
 
 
-def is_wrapped(lines: Sequence[Line], at: int, width: int) -> bool:
-    """Whether a line goes on with the one before it: its first word did not fit there, or that one is unfinished."""
+def listed_lines(lines: Sequence[Line], widths: Sequence[int]) -> set[int]:
+    """The numbers of lines that stand each for itself, as in notes: most breaks there end no sentence, and the line
+    would have had room for more."""
+    listed: set[int] = set()
+    begin = 0
+    for at in range(len(lines) + 1):
+        if at == len(lines) or lines[at].blank:
+            open_ends = [n for n in range(begin + 1, at) if not _ENDED.search(lines[n - 1].text.rstrip())]
+            breaks = sum(_begins_anew(lines, number, widths[number]) for number in open_ends)
+            quoted = any(QUOTED.match(line.text) for line in lines[begin:at])
+            if breaks >= _FEWEST_BREAKS and 2 * breaks > len(open_ends) and not quoted:
+                listed.update(range(begin, at))
+            begin = at + 1
+    return listed
+
+
+def _begins_anew(lines: Sequence[Line], at: int, width: int) -> bool:
+    return not lines[at].text.lstrip()[:1].islower() and not is_wrapped(lines, at, width)
+
+
+def is_wrapped(lines: Sequence[Line], at: int, width: int, listed: bool = False) -> bool:
+    """Whether a line goes on with the one before it: its first word did not fit there, or that one is unfinished. Of
+    lines that stand each for itself one goes on only if it begins small."""
     before, line = lines[at - 1].text.rstrip(), lines[at].text.split(maxsplit=1)
     if not before or not line:
         return False
     if UNFINISHED.search(before):
         return True
+    if listed and not line[0][:1].islower():
+        return False
     if not _NARROWEST_WRAPPED <= width <= _WIDEST_WRAPPED or _LABELLED.match(lines[at].text):
         return False
     return len(before) + 1 + len(line[0]) > _RAGGED * width

@@ -9,7 +9,17 @@ from datetime import date
 from mnemon.documents.structure.day_marks import day_marks, with_days
 from mnemon.documents.structure.entries import EntryHead, entry_heads
 from mnemon.documents.structure.headings import is_lead, is_title
-from mnemon.documents.structure.lines import FENCE, RULE, UNDERLINE, Line, is_wrapped, item_mark, lines_of, widths_of
+from mnemon.documents.structure.lines import (
+    FENCE,
+    RULE,
+    UNDERLINE,
+    Line,
+    is_wrapped,
+    item_mark,
+    lines_of,
+    listed_lines,
+    widths_of,
+)
 from mnemon.documents.structure.mail import (
     is_attribution,
     is_sign_off,
@@ -98,6 +108,7 @@ class _Reader:
         self.speakers = speakers_among(turns, text, hints.talk, people)
         self.day_first = days_come_first(turn.stamp for _, turn in turns)
         self.widths = widths_of(lines)
+        self.listed = listed_lines(lines, self.widths)
         self.names = name_heads(lines, people) if not turns else {}
         # Whose items these are ends with them.
         self.of_items = False
@@ -230,7 +241,7 @@ class _Reader:
         """Whether the line only goes on because the one before it was full."""
         if opened.kind == "quote" or (opened.kind == "item" and not line.text[:1].isspace()):
             return False
-        return is_wrapped(self.lines, number, self.widths[number])
+        return is_wrapped(self.lines, number, self.widths[number], number in self.listed)
 
     def _words(self, number: int, line: Line) -> Iterator[StructurePart]:
         opened, listed = self.open, _ANGLE.match(line.text)
