@@ -11,7 +11,7 @@ from mnemon.ask.quoting.needs import need_of
 from mnemon.ask.quoting.statements import Statement
 from mnemon.ask.quoting.surroundings import StatementSource
 from mnemon.ask.quoting.told import NOTHING_TOLD
-from mnemon.ask.quoting.weighed import LEAD_COUNTS, beside_others, says_it_all
+from mnemon.ask.quoting.weighed import LEAD_COUNTS, beside_others, is_undecided, says_it_all
 
 
 def values(matter: float, of_other: float = 0.0, **more: float) -> dict[str, float]:
@@ -57,3 +57,22 @@ def test_a_statement_with_every_word_and_the_amount_says_it_all(question: str, t
     weighing = Weighing(need_of(question), (), 10)
     one = weighing.measured(Statement(0, len(text), text), origin, 0.5, True, 0, frozenset(), NOTHING_TOLD)
     assert says_it_all(one) is says
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "near", "undecided"),
+    [
+        ("What did we decide about pricing?", "Item: Window cleaning | Price: 1.20 EUR", 0.26, True),
+        ("Was wurde zu den Preisen beschlossen?", "Artikel: Fensterreinigung | 1,20 EUR", 0.26, True),
+        ("What did we decide about pricing?", "We charge 39 EUR for each berth from June.", 0.55, False),
+        ("What did we decide about the hall?", "Decision: the hall is let.", 0.2, False),
+        ("How much is window cleaning?", "Item: Window cleaning | Price: 1.20 EUR", 0.26, False),
+    ],
+)
+def test_what_says_little_of_the_matter_and_tells_of_no_event_was_not_decided(
+    question: str, text: str, near: float, undecided: bool
+) -> None:
+    origin = StatementSource(UUID(int=1), UUID(int=2), 1, True, "Prices", "prices.csv", "text/csv", None)
+    weighing = Weighing(need_of(question), (), 10)
+    one = weighing.measured(Statement(0, len(text), text), origin, 0.5, True, 0, frozenset(), NOTHING_TOLD)
+    assert is_undecided(one.known(similarity=near), weighing) is undecided

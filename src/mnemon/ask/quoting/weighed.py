@@ -25,6 +25,7 @@ from mnemon.ask.quoting.surroundings import Stretch
 from mnemon.ask.quoting.told import NOTHING_TOLD, ToldEvents
 from mnemon.ask.search import Ranked
 from mnemon.models.embedder import Embedder
+from mnemon.semantics.semantic_event import Category
 
 # Passages whose statements are weighed, and statements whose meaning is compared.
 PASSAGES, COMPARED = 10, 12
@@ -34,6 +35,8 @@ MOST_UNHEARD = 0.5
 NO_ANSWER = -100.0
 # By its own words, not by others of like meaning alone.
 SAID = 0.8
+# No more than this of the matter in its own words, and less than that near in meaning, is about something else.
+HALF_SAID, FAR = 0.5, 0.4
 # A lead in reading says no more beyond this.
 LEAD_COUNTS = 4.0
 
@@ -117,7 +120,7 @@ async def weigh_statements(
     chance = judgement.chance(found[0].values) if found else 0.0
     if found and says_it_all(found[0]):
         chance = max(chance, judgement.enough)
-    enough = chance >= judgement.enough and not is_outside(found[0])
+    enough = chance >= judgement.enough and not is_outside(found[0]) and not is_undecided(found[0], weighing)
     return Weighed(need, weighing, [*found, *further], told, judgement, chance, enough)
 
 
@@ -137,6 +140,15 @@ def is_outside(best: CandidateStatement) -> bool:
     if values["unheard"] > MOST_UNHEARD and "read" not in values:
         return True
     return bool(values["unknown_name"] or values["of_themselves"])
+
+
+def is_undecided(best: CandidateStatement, weighing: Weighing) -> bool:
+    """Whether a decision is asked for and even the best tells of no event, nor says or means much of the matter: the
+    row of a price list does not say what was decided about pricing."""
+    if weighing.asked_event is None or weighing.asked_event[0] is not Category.DECISION:
+        return False
+    values = best.values
+    return not values["event"] and values["own"] <= HALF_SAID and values.get("similarity", 0.0) < FAR
 
 
 def _beside(best: CandidateStatement, others: Sequence[CandidateStatement]) -> CandidateStatement:
