@@ -22,6 +22,8 @@ __all__ = ["log"]
 SHIFT = AskedBefore(
     "What was decided about the night shift?", ["We start the night shift in June, as Ada Byron proposed."], ["Ben Ito"]
 )
+AGAINST = AskedBefore("and who was against it (night shift byron)?")
+PRICED = AskedBefore("What did we decide about the van rental?", ["We take the Nordwagen offer for 89 EUR a month."])
 DUTIES = AskedBefore("What does Ada have to do in March?")
 MINUTES = [
     "The night shift starts in June. Carla Reyes was against the night shift because of the buses.",
@@ -40,6 +42,13 @@ MINUTES = [
         ("and Ben?", DUTIES, "What does Ben have to do in March?"),
         ("What about April?", DUTIES, "What does Ada have to do in April?"),
         ("and in May 2025?", DUTIES, "What does Ada have to do in May 2025?"),
+        ("and who was against it?", PRICED, "and who was against it (van rental nordwagen)?"),
+        ("And the parking?", AGAINST, "and who was against it (the parking)?"),
+        ("And the parking fee?", SHIFT, "What was decided about the parking fee?"),
+        ("and what about the canteen?", SHIFT, "What was decided about the canteen?"),
+        ("and about parking?", SHIFT, "What was decided about parking?"),
+        ("and for guests?", SHIFT, "What was decided about the night shift for guests?"),
+        ("und die Küche?", AskedBefore("Wer ist zuständig für den Hof?"), "Wer ist zuständig für die Küche?"),
         ("How many days of holiday do I get?", SHIFT, None),
         ("Who approved that budget?", SHIFT, None),
         ("Wo hat der Verein seinen Sitz?", SHIFT, None),

@@ -40,8 +40,15 @@ _HOW_ASKED = frozenset(
         reason cause beschlossen entschieden entscheidung geändert zuständig grund""".split(),  # noqa: SIM905
     )
 )
+# What a question leans on, as `in_full` gives it, and what it is about where that comes last: "decided about the fee?".
+_LEANT_ON = re.compile(r"\([^()]*\)(?=\W*$)")
+_MATTER = re.compile(
+    r"(?:.*\s)?(?P<by>about|for|with|of|on|against|über|für|mit|von|gegen|zum|zur)\s+(?P<matter>[^\s\d?!.]+(?:\s[^\s\d?!.]+){0,3})"
+    r"[?!. ]*$", _I,
+)  # fmt: skip
 MOST_WORDS, MOST_NAMES = 8, 3
-_NAME = re.compile(r"(?<![.!?:] )(?<!^)\b[A-ZÄÖÜ][\w-]{2,}")
+# "89 EUR" names nothing.
+_NAME = re.compile(r"(?<![.!?:] )(?<!\d )(?<!^)\b[A-ZÄÖÜ][\w-]{2,}")
 _CALENDAR = frozenset((*MONTHS, *WEEKDAYS))
 _LEADS = re.compile(r"^(?:in|on|at|im|am|since|seit|by|until|bis)\s+", _I)
 
@@ -73,7 +80,8 @@ def in_full(question: str, before: AskedBefore) -> str | None:
 
 
 def _asked_of_another(asked: str, other: str) -> str:
-    """The question before, of another person or time where it names one; else with what is said now beside it."""
+    """The question before, of another person, time or matter where it names one; else with what is said now beside
+    it."""
     if not other:
         return asked
     bare = _LEADS.sub("", other)
@@ -83,6 +91,12 @@ def _asked_of_another(asked: str, other: str) -> str:
         other = f"in {bare}" if bare == other else other
     elif bare[:1].isupper() and (names := _people_in(asked)):
         return asked.replace(names[-1], bare)
+    if leant_on := _LEANT_ON.search(asked):
+        return asked[: leant_on.start()] + f"({other})" + asked[leant_on.end() :]
+    matter, own = _MATTER.match(asked), _MATTER.match(other)
+    same = own is None or (matter is not None and own["by"].lower() == matter["by"].lower())
+    if matter and same and not _LEADS.match(other):
+        return asked[: matter.start("matter")] + (own["matter"] if own else other) + asked[matter.end("matter") :]
     return f"{asked.rstrip('?!. ')} {other}?"
 
 
