@@ -359,3 +359,35 @@ def test_the_short_form_of_a_firm_ends_no_sentence() -> None:
     text = "Die Steuerung spielt Fa. Tramtronic am Montag auf.\n"
     (paragraph,) = parts(text)
     assert len(paragraph.sentences) == 1
+
+
+def test_a_text_may_be_wrapped_wider_than_most() -> None:
+    wide = (
+        "We want five paying harbours at the end of the year. Hiring another engineer depends on Marstal: if Marstal "
+        "signs before\nthe autumn, Ines will open the position in September.\n"
+    )
+    assert len(parts(wide)) == 1
+    lines = (
+        "A message of somebody who writes one line for each thing and who ends it with no stop, however long it "
+        "may have been"
+        "\n"
+        "The next one of these messages\n"
+    )
+    assert len(parts(lines)) == 2
+
+
+@pytest.mark.parametrize(
+    ("told", "present"),
+    [
+        ("Wanjiru, Declan, Halima. Siosaia joined by phone.", ("Wanjiru", "Declan", "Halima", "Siosaia")),
+        ("Dr. Kim Lee, J. Smith", ("Dr. Kim Lee", "J. Smith")),
+        ("Ada and Ben. Cem and Dara were late.", ("Ada", "Ben", "Cem", "Dara")),
+    ],
+)
+def test_a_list_of_those_present_ends_with_its_sentence(told: str, present: tuple[str, ...]) -> None:
+    assert read_structure(f"# Minutes\n\nPresent: {told}\n").preamble.present == present
+
+
+def test_days_of_the_week_say_nothing() -> None:
+    text = "## Opening hours\nSaturdays: we'll open at 6:30 from April on.\nMontags: wir bleiben zu.\n"
+    assert {part.speaker for part in read_structure(text).parts} == {None}

@@ -19,8 +19,8 @@ FENCE = re.compile(r"\s*(?:```|~~~)")
 UNDERLINE = re.compile(r"[ \t]*(([=\-~^])\2{2,})[ \t]*$")
 # Drawn across the page.
 RULE = re.compile(r"\s*_{3,}\s*$")
-# Nobody wraps at fewer, and text in longer lines has a line for each paragraph.
-_NARROWEST_WRAPPED, _WIDEST_WRAPPED = 40, 110
+# Nobody wraps at fewer. Text in longer lines often has a line for each paragraph, and in even longer ones always.
+_NARROWEST_WRAPPED, _WIDEST_WRAPPED, _WIDEST = 40, 110, 160
 # Lines that somebody wraps by hand are not all as long as the longest.
 _RAGGED = 0.85
 # One may part a heading from what it stands over.
@@ -122,6 +122,20 @@ def is_wrapped(lines: Sequence[Line], at: int, width: int, listed: bool = False)
         return True
     if listed and not line[0][:1].islower():
         return False
-    if not _NARROWEST_WRAPPED <= width <= _WIDEST_WRAPPED or _LABELLED.match(lines[at].text):
+    if not _NARROWEST_WRAPPED <= width <= _WIDEST or _LABELLED.match(lines[at].text):
         return False
+    if width > _WIDEST_WRAPPED:
+        return _is_full(lines, at, width) and before[-1].isalnum() and _goes_on_small(lines, at, width)
     return len(before) + 1 + len(line[0]) > _RAGGED * width
+
+
+def _is_full(lines: Sequence[Line], at: int, width: int) -> bool:
+    """Whether the first word of this line did not fit into the one before it."""
+    before, first = lines[at - 1].text.rstrip(), lines[at].text.split(maxsplit=1)[:1]
+    return bool(before and first) and len(before) + 1 + len(first[0]) > width
+
+
+def _goes_on_small(lines: Sequence[Line], at: int, width: int) -> bool:
+    """A small letter goes on with a sentence, but not where every line begins so; a capital does below full lines."""
+    wrapped_above = at > 1 and _is_full(lines, at - 1, width)
+    return wrapped_above or (lines[at].text.lstrip()[:1].islower() and not lines[at - 1].text.lstrip()[:1].islower())

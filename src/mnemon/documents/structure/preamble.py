@@ -1,12 +1,14 @@
 """Reads the lines before the text proper, of minutes and of mails: who wrote it, to whom, who was there, and when."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from email.utils import getaddresses, parsedate_to_datetime
 
 from mnemon.documents.structure.dates import whole_day
 from mnemon.documents.structure.names import NAME
+from mnemon.documents.structure.sentences import sentences
 
 _DATED = (
     "date", "sent", "meeting date", "held on", "datum", "gesendet", "last changed", "last updated", r"date of \w+",
@@ -49,6 +51,7 @@ _GREETING = re.compile(
     rf"|guten (?:tag|morgen|abend))\s+(?P<hailed>{_PEOPLE})\s*[,!:.–-]?"
     rf"|(?P<named>{_PEOPLE}),)\s*$"
 )
+_TELLS_OF = re.compile(rf"(?P<names>{_PEOPLE})\s+(?!and\b|und\b)[a-zäöü]")
 _NOBODY = frozenset({
     "all", "alle", "best", "cheers", "colleagues", "everybody", "everyone", "folks", "friends", "hi", "kind", "madam",
     "regards", "sir", "sincerely", "team", "thanks", "yours", "zusammen", "kollegen", "kolleginnen", "damen", "herren",
@@ -145,6 +148,16 @@ def _greeted(lines: list[str]) -> tuple[str, ...]:
     return tuple(name for name in names if not {word.lower() for word in name.split()} & _NOBODY)
 
 
+def _listed(value: str) -> Iterator[str]:
+    """ "Ada, Ben. Cem joined by phone.": the list ends with its sentence; of the next one whom it begins with."""
+    for count, (start, end) in enumerate(sentences(value)):
+        told = value[start:end].strip(" .")
+        if count and (match := _TELLS_OF.match(told)):
+            yield match["names"]
+        elif told:
+            yield told
+
+
 def _names(value: str) -> list[str]:
     return [part for part in _parts(value) if not part[:1].islower()]
 
@@ -152,5 +165,6 @@ def _names(value: str) -> list[str]:
 def _parts(value: str) -> list[str]:
     if "@" in value:
         return [name for name, _ in getaddresses([value]) if name]
+    value = ", ".join(_listed(value))
     parts = [_BESIDE_NAME.sub("", part).strip(" .*_") for part in _AND.split(_BESIDE_NAME.sub("", value))]
     return [part for part in parts if len(part) <= 80 and _PLAIN_NAME.fullmatch(part)]

@@ -9,7 +9,7 @@ from mnemon.documents.structure.reading import read_structure
 from mnemon.documents.structure.structure import NO_HINTS, Block, Hints, Structure
 
 # Raised when the reading or its form changes: what was stored under another is read again from the text.
-VERSION = 9
+VERSION = 10
 _OPENING = f'{{"version":{VERSION},'
 
 

@@ -99,7 +99,8 @@ _LABELS = frozenset({
     "added", "addendum", "background", "by", "decided", "in the room", "matter", "on the line", "ps", "speakers",
     "start", "state", "dabei", "nachtrag",
     "montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonnabend", "sonntag",
-    *(name for name in WEEKDAYS if len(name) > _LONGEST_SHORT_FORM),
+    "montags", "dienstags", "mittwochs", "donnerstags", "freitags", "samstags", "sonnabends", "sonntags",
+    *(form for name in WEEKDAYS if len(name) > _LONGEST_SHORT_FORM for form in (name, f"{name}s")),
 })  # fmt: skip
 # Somebody may be called so, but not where a date stands behind it: "Mi, 1.7.2026, 9:02".
 _WEEKDAYS_IN_SHORT = frozenset(
