@@ -152,7 +152,8 @@ def told(scores: np.ndarray, some: Choices, kind: EventLinkKind) -> list[int]:
 
 
 def main() -> int:
-    documents = [each for each in load_documents(folder=CORPUS) if each.split in ("train", "tune")]
+    judged = load_logits()
+    documents = [each for each in load_documents(folder=CORPUS) if each.name in judged]
     placed, names = placed_findings(documents)
     table: dict[str, dict[str, float]] = {}
     for kind in LINK_KINDS:

@@ -2,7 +2,10 @@
 
 import pytest
 
+from mnemon.ask.quoting.turning import CALLS_OFF
+from mnemon.semantics.link.cue_words import REVERSES, SAYS_CHANGE
 from mnemon.semantics.link.doubts import lettered_apart, only_meant, only_verb, turns_nothing_round
+from mnemon.semantics.link.meanings import meanings
 from mnemon.semantics.semantic_event import Category
 
 from .test_pairs import said
@@ -39,6 +42,7 @@ def test_the_verb_alone_ties_nothing(promise: str, report: str, only: bool) -> N
     ("earlier", "later", "only"),
     [
         ("Jonas does not agree but will not block it", "We agreed to send texts only for cancellations", True),
+        ("Jonas does not agree but will not block it", "We agreed to send texts, not to confirm by mail", True),
         ("We agreed to send texts for bookings", "We agreed to send no texts any more", False),
     ],
 )
@@ -58,3 +62,21 @@ def test_that_both_agree_ties_nothing(earlier: str, later: str, only: bool) -> N
 def test_what_names_nothing_and_turns_nothing_round_replaces_nothing(earlier: str, later: str, silent: bool) -> None:
     first = said("d", Category.DECISION, earlier, 1, "a")
     assert turns_nothing_round(said("e", Category.CHANGE, later, 1, "a"), first) is silent
+
+
+@pytest.mark.parametrize(
+    ("words", "turns"),
+    [
+        ("We send texts only for changes and cancellations", False),
+        ("The cancellation fee is 20 euro", False),
+        ("The cancellation of the fair was announced", True),
+        ("We cancelled the fair", True),
+    ],
+)
+def test_what_is_done_about_cancellations_calls_nothing_off(words: str, turns: bool) -> None:
+    assert [bool(cue.search(words)) for cue in (REVERSES, SAYS_CHANGE, CALLS_OFF)] == [turns] * 3
+
+
+def test_english_words_that_are_german_too_mean_nothing() -> None:
+    assert not meanings("It will not be as it was") & meanings("That was not so and will not be")
+    assert "want" in meanings("Wir wollen das")

@@ -17,7 +17,7 @@ from mnemon.semantics.extract.verify import holds
 from mnemon.semantics.learned.engine import LearnedExtractor
 from mnemon.semantics.learned.gloss import english, is_german
 from mnemon.semantics.learned.reader import LearnedReader
-from mnemon.semantics.learned.segments import segments_of
+from mnemon.semantics.learned.segments import segments_of, within_lines
 from mnemon.semantics.learned.windows import windows_of
 from mnemon.semantics.rules.engine import RulesExtractor
 from mnemon.semantics.semantic_event import FACT_CONFIDENCE, SemanticEvent
@@ -137,3 +137,11 @@ def test_a_person_and_a_deadline_are_owed_also_among_another_language(learned: L
     )
     quotes = [event.evidence[0].quote for event in facts(learned, text)]
     assert "Tom übernimmt den Raumplan. Frist ist der 29. Mai." in quotes
+
+
+def test_a_quote_is_not_parted_where_a_line_was_only_full() -> None:
+    text = "Hiring depends on the harbour of Marstal: if it signs before\nthe autumn, Ines opens the position"
+    whole = [(0, 60), (61, 71), (72, len(text))]
+    assert within_lines(text, whole, 61, len(text)) == (0, len(text))
+    greeting = "Hi Cerys,\nthe paperwork is attached and I will call you on Friday"
+    assert within_lines(greeting, [(0, 9), (10, len(greeting))], 10, len(greeting)) == (10, len(greeting))

@@ -116,3 +116,40 @@ async def test_who_is_asked_to_confirm_is_asked(learned: LearnedExtractor, words
         assert (one.category.value, one.kind) == ("Commitment", "request") and one.due
         assert "October" not in [actor.ref for actor in one.actors]
     assert told(await found(learned, words))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Decision: We will use MySQL for the booking engine. Jonas does not agree but will not block it.",
+        "Beschluss: Wir nehmen den neuen Caterer. Frau Adler ist dagegen, weil der alte gut war.",
+    ],
+)
+async def test_who_is_against_it_decides_nothing(learned: LearnedExtractor, words: str) -> None:
+    decided = [quote for category, quote in told(await found(learned, words)) if category == "Decision"]
+    assert len(decided) == 1
+    assert "agree" not in decided[0] and "dagegen" not in decided[0]
+
+
+async def test_a_decision_that_is_called_so_is_nobodys_promise(learned: LearnedExtractor) -> None:
+    text = (
+        "# Partners' meeting\n\nPresent: Ada, Halima\n\nHalima reported on the mills.\n"
+        "Decision: split the rye 50/50 between the two until the summer.\n"
+    )
+    assert [category for category, _ in told(await found(learned, text))] == ["Decision"]
+
+
+async def test_a_new_decision_is_one_as_well(learned: LearnedExtractor) -> None:
+    text = "Umzug der Bibliothek\n\nNeue Entscheidung: wir nehmen stattdessen Kranz Logistik, 10.650 €.\n"
+    assert "Decision" in [category for category, _ in told(await found(learned, text))]
+
+
+async def test_a_quote_does_not_begin_where_a_line_was_full(learned: LearnedExtractor) -> None:
+    text = (
+        "We want five paying harbours at the end of the year. Hiring another engineer depends on Marstal: if Marstal "
+        "signs before\nthe autumn, Ines will open the position in September.\n"
+    )
+    events = await found(learned, text)
+    # Under a condition it is no promise, which half of the sentence did not tell.
+    assert "Commitment" not in [category for category, _ in told(events)]
+    assert not any(one.evidence[0].quote.startswith("the autumn") for one in events)

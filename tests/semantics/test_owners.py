@@ -388,3 +388,19 @@ def test_whose_items_stand_below_a_name_and_whose_row_nobody_has_taken(text: str
 def test_a_list_of_people_owes_nothing() -> None:
     assert not may_own("pumps-dev@firm.example") and not may_own("all@firm.example")
     assert may_own("ada.berg@firm.example")
+
+
+def test_a_german_noun_before_the_sentence_owes_nothing() -> None:
+    text = "Was passiert bei einer Panne? Die Kulanz entscheidet der Vortag.\nRufen Sie uns an.\n"
+    assert owed(text, "Rufen Sie uns an", sender=None)[0] <= set(PEOPLE)
+
+
+def test_one_person_has_one_name_in_every_case_and_line() -> None:
+    text = "Begehung mit Herrn Mbeki.\nMbeki bestellt bis Freitag 400 Kisten. Frau\nNwosu prüft bis Montag die Bänke.\n"
+    assert owed(text, "Mbeki bestellt bis Freitag 400 Kisten")[0] == {"Herr Mbeki"}
+    assert owed(text, "Frau\nNwosu prüft bis Montag die Bänke")[0] == {"Frau Nwosu"}
+
+
+def test_so_many_evenings_a_week_is_no_day() -> None:
+    text = "The Contractor shall clean the rooms five evenings a week, Monday to Friday, after 19:00.\n"
+    assert owed(text, text.strip())[1] is None

@@ -3,13 +3,13 @@ doubts it."""
 
 import re
 
-from mnemon.semantics.rules.word_lists import STATT
+from mnemon.semantics.rules.word_lists import CANCELS, STATT
 
 _I = re.IGNORECASE
 # Words by which something is set anew. What merely happens "now" or "again" is not enough.
 MOVES = re.compile(
     r"\b(?:instead|mov(?:e|es|ed|ing)|postpon\w+|push(?:ed|ing|es)? (?:\w+ ){0,3}(?:back|out|to|until)|reschedul\w+|"
-    r"shift(?:ed|s)?|slip(?:s|ped)?|extend(?:s|ed)|"
+    r"shift(?:ed|ing)|(?:(?<=\bto )|(?<=\bwe )|(?<=\bwill )|(?<='ll ))shift|slip(?:s|ped)?|extend(?:s|ed)|"
     r"put(?:s|ting)? (?:\w+ ){0,3}(?:off|back|forward) (?:to|until|till|by|from)|"
     r"brought forward|bring \w+ forward|chang(?:e|es|ed) (?:of plan|to|the|from)|"
     r"new (?:time|date|day|hour|deadline|budget|price)|correction|no longer|rather than|"
@@ -27,9 +27,17 @@ ALTERS = re.compile(
     rf"{_ALTERED}) (?:[^\s.!?]+ ){{0,6}}?{_FIGURE}|{_FIGURE}[^.!?]{{0,80}} (?:{_ALTERED})\b",
     _I,
 )
+# What follows from the sentence before it.
+THEREFORE = re.compile(
+    r"\W*(?:so(?! far\b| that\b| long\b| much\b| many\b)|therefore|thus|hence|consequently|that(?: is|['’]s) why"
+    r"|for (?:that|this) reason|as a result|deshalb|deswegen|daher|darum|folglich|somit|aus diesem grund)\b",
+    _I,
+)
 # What is called off, and who stands in for another.
 CALLS_OFF = re.compile(
-    r"\b(?:cancel\w*|revers(?:e[sd]?|al)|overturn\w*|withdrawn?|withdrew|superseded|scrap\w*|off the table|called off|"
+    r"\b(?:"
+    + CANCELS
+    + r"|revers(?:e[sd]?|al)|overturn\w*|withdrawn?|withdrew|superseded|scrap\w*|off the table|called off|"
     r"drop(?:ped|s)?|pull(?:s|ed)? out|sold out|withdraws?|"
     r"no longer|not any ?more|lifted|revoked?|turned (?:it |him |her |them )?down|"
     r"aufgehoben|zurückgenommen|gestrichen|abgesagt|vom tisch|entfällt|hinfällig|nicht mehr|doch nicht|verworfen|"
@@ -44,7 +52,9 @@ TAKES_OVER = re.compile(
 )
 # Verbs of turning that name nothing: they stand beside a thing without telling which.
 TURNS = re.compile(
-    r"\b(?:takes? (?:\w+ )?over|took over|call\w* off|cancel\w*|drop\w*|lower\w*|reduc\w+|rais\w+|increas\w+|mov\w+|"
+    r"\b(?:takes? (?:\w+ )?over|took over|call\w* off|"
+    + CANCELS
+    + r"|drop\w*|lower\w*|reduc\w+|rais\w+|increas\w+|mov\w+|"
     r"postpon\w+|instead|gesenkt|erhöht|verschoben|verlegt)\b",
     _I,
 )
@@ -67,7 +77,9 @@ ASKS_NOW = re.compile(
 )
 CHANGES = re.compile(
     r"\b(?:slip\w*|push\w* (?:back|out)|moved? (?:to|from)|from .{1,30} to|instead|replac\w*|no longer|not any ?more|"
-    r"dropp?ed|is out|gone|cancel\w*|scrapp?ed|withdrawn|revis\w*|chang\w*|raised|lowered|reduced|extended|postponed|"
+    r"dropp?ed|is out|gone|"
+    + CANCELS
+    + r"|scrapp?ed|withdrawn|revis\w*|chang\w*|raised|lowered|reduced|extended|postponed|"
     r"back to|again|handed (?:back|over)|takes? over|took over|new|now|"
     r"rutsch\w*|verschob\w*|verleg\w*|stattdessen|" + STATT + r"|"
     r"anstelle|ersetzt|nicht mehr|vom tisch|gestorben|gestrichen|streichen|"

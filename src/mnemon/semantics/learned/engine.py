@@ -67,7 +67,8 @@ def _candidates(
         elif confidence < LEAST_KEPT or speaks_against(revision, proposal):
             continue
         elif read := candidate_of(revision, proposal, cast, _chunk_id(chunks, proposal.start)):
-            yield replace(read, confidence=confidence)
+            named = names_category(revision, read) and confidence >= DISBELIEVED
+            yield replace(read, confidence=max(confidence, FACT_CONFIDENCE) if named else confidence)
 
 
 def _with_owner(revision: Revision, proposal: Proposal, cast: Cast, by_rule: Candidate) -> Candidate:

@@ -97,7 +97,7 @@ def _actors_in_german(
     people, given = revision.people, _given(revision)
     said = f"{unit.cells.get('owner', '')} {clause}"
     named = [
-        match[0] if match["title"] else people.full_name(match["name"])
+        people.full_name(match[0]) if match["title"] else people.full_name(match["name"])
         for match in _GERMAN_NAME.finditer(said)
         if match["title"] or given >= set(match["name"].split())
     ]

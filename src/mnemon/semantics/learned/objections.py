@@ -3,7 +3,11 @@
 import re
 
 from mnemon.semantics.extract.revision import Revision
+from mnemon.semantics.learned.gloss import is_german
+from mnemon.semantics.learned.owner_mentions import mentions_in
 from mnemon.semantics.learned.proposals import Proposal
+from mnemon.semantics.link.cue_words import REVERSES
+from mnemon.semantics.rules.labels import is_named
 from mnemon.semantics.rules.layout import Unit
 from mnemon.semantics.rules.mood import is_proposed, plain
 from mnemon.semantics.semantic_event import Category
@@ -35,6 +39,14 @@ _UNDECIDED = re.compile(
     r"|(?:noch )?(?:keine entscheidung|nicht entschieden)\b)",
     re.IGNORECASE,
 )
+# Who is against it has decided nothing: "Jonas does not agree", "Frau Adler ist dagegen".
+_AGAINST = re.compile(
+    r"\b(?:(?:do|does|did|is|are|was|were)(?: not|n['’]t) (?:\w+ )?(?:agree[ds]?|agreeing|convinced|happy with)\b"
+    r"|disagree[sd]?\b|(?:am|is|are|was|were) (?:still |strictly |rather |clearly )?(?:against|opposed to)\b"
+    r"|object(?:s|ed)? to\b|(?:ist|bin|sind|war|waren) (?:\w+ )?dagegen\b|nicht einverstanden\b"
+    r"|widerspr(?:icht|ach)\b)",
+    re.IGNORECASE,
+)
 _ASKS = re.compile(r"\W*(?:(?-i:[A-ZÄÖÜ])[\w.]+, )?(?:please|pls|kindly|bitte)\b", re.IGNORECASE)
 
 
@@ -42,6 +54,12 @@ def speaks_against(revision: Revision, proposal: Proposal) -> bool:
     """Of a finding that no rule shares."""
     unit, category = revision.layout.units[proposal.unit], proposal.category
     sentence = _up_to(unit, proposal.end)
+    if category is Category.COMMITMENT and is_named(revision, Category.DECISION, proposal.start):
+        # "Decision: split the order": it is settled what, and not who owes it.
+        said, german = _said(revision, proposal), is_german(revision.text)
+        return not _OURS.search(said) and not mentions_in(revision, said, german)
+    if category is Category.DECISION and _only_objects(_said(revision, proposal)):
+        return True
     if category is Category.COMMITMENT and unit.form == "row":
         return not is_owed_row(revision, unit)
     if category in (Category.COMMITMENT, Category.DECISION) and is_proposed(_said(revision, proposal), sentence):
@@ -50,6 +68,12 @@ def speaks_against(revision: Revision, proposal: Proposal) -> bool:
         offered = _OFFERED.search(sentence) is not None and not _OURS.search(sentence)
         return offered or (category is Category.DECISION and _left_open(revision, proposal))
     return category is Category.QUALITY_RISK and _ASKS.match(sentence) is not None
+
+
+def _only_objects(said: str) -> bool:
+    """ "She objects, and so we dropped it" decides all the same."""
+    rest = _AGAINST.sub(" ", said)
+    return rest != said and not _SETTLED.search(rest) and not REVERSES.search(rest)
 
 
 def _said(revision: Revision, proposal: Proposal) -> str:

@@ -101,7 +101,7 @@ def _titled(revision: Revision, match: re.Match[str]) -> OwnerMention:
     name = revision.people.full_name(match["last"])
     if revision.people.is_told(name):
         return OwnerMention(match.start(), match.end(), name, kind_of(revision, name))
-    called = re.sub(r"\AFr\.", "Frau", re.sub(r"\A(?:Hr\.|Herrn)", "Herr", match[0]))
+    called = re.sub(r"\AFr\.", "Frau", re.sub(r"\A(?:Hr\.|Herrn)", "Herr", " ".join(match[0].split())))
     return OwnerMention(match.start(), match.end(), called, "titled")
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
 from mnemon.semantics.extract.revision import Revision
@@ -20,6 +20,7 @@ from mnemon.semantics.rules.mood import plain
 from mnemon.semantics.semantic_event import CommitmentKind
 
 _UNITS_BEFORE = 3
+_ONLY_BEFORE = ("named", "back", "nearest_before", "heading")
 _SPOKEN_TO = frozenset(f"{before}:{after}" for before in ("first", "greeted", "sentence") for after in ("comma", "can"))
 _OPEN = re.compile(
     r"\W*(?:(?:noch )?offen|open|tb[dca]|n/?a|none|nobody|unassigned|not assigned|keiner|niemand|unklar|\?)?\W*",
@@ -67,8 +68,15 @@ def owner_signs(search: OwnerSearch) -> dict[str, frozenset[str]]:
     for name, sign in _signs(search):
         if may_own(name):
             found[name].add(sign)
+    if search.german:
+        found = {name: signs for name, signs in found.items() if not _is_noun_before(name, signs)}
     form = "row" if search.unit.form == "row" else form_of(search.clause, search.kind)
     return {name: frozenset(_crossed(form, signs | _standing(search, name))) for name, signs in found.items()}
+
+
+def _is_noun_before(name: str, signs: Set[str]) -> bool:
+    """Every German noun has a capital: of those before the sentence, one that nobody calls by a title is no person."""
+    return " " not in name and "named" in signs and all(sign.startswith(_ONLY_BEFORE) for sign in signs)
 
 
 def may_own(name: str) -> bool:

@@ -78,13 +78,17 @@ def _called(revision: Revision, match: re.Match[str]) -> OwnerMention | None:
     # "Chinonso and Siobhán" are two.
     if _JOINED.search(noun) or (match.re is _GERMAN and _commands(match)):
         return None
+    # "Reservieren kann man": written small elsewhere, it is a verb.
+    if match.re is _GERMAN and noun.lower() in revision.people.common_words:
+        return None
     # "Ready to ship", "Planned to print": the insured shall, but what has no article is no noun.
     if is_quality(noun) and not re.search(r"\w", match.string[match.start() : match.start(place)]):
         return None
     if holder := office_holder(revision.text, noun, tuple(revision.people.told)):
         return OwnerMention(*match.span(place), holder, kind_of(revision, holder))
     party = party_called(revision.text, noun, revision.participants)
-    return OwnerMention(*match.span(place), party or noun, "party" if party else _kind_of_noun(noun))
+    name = party or revision.people.full_name(noun)
+    return OwnerMention(*match.span(place), name, "party" if party else _kind_of_noun(noun))
 
 
 def _commands(match: re.Match[str]) -> bool:

@@ -4,8 +4,10 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from mnemon.documents.structure.sentences import Span
 from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.learned.gloss import is_german
+from mnemon.semantics.learned.segments import within_lines
 from mnemon.semantics.learned.signs import SIGNS, signs_of
 from mnemon.semantics.learned.windows import Segment
 from mnemon.semantics.semantic_event import Candidate, Category
@@ -49,6 +51,7 @@ def propose(revision: Revision, judged: Sequence[JudgedSegment], by_rules: Seque
             continue
         taken.add(id(rule))
         features = _features(revision, category, run, rule, by_rules, start, end, german)
+        start, end = within_lines(revision.text, _of_unit(judged, run), start, end)
         found.append(Proposal(category, start, end, run[0].segment.unit, rule, features))
     for rule in by_rules:
         if id(rule) not in taken:
@@ -58,6 +61,11 @@ def propose(revision: Revision, judged: Sequence[JudgedSegment], by_rules: Seque
             unit = near[0].segment.unit if near else -1
             found.append(Proposal(rule.category, start, end, unit, rule, features))
     return found
+
+
+def _of_unit(judged: Sequence[JudgedSegment], run: Sequence[JudgedSegment]) -> list[Span]:
+    unit = run[0].segment.unit
+    return [(each.segment.start, each.segment.end) for each in judged if each.segment.unit == unit]
 
 
 def _runs(judged: Sequence[JudgedSegment]) -> Iterator[tuple[Category, list[JudgedSegment]]]:

@@ -2,11 +2,13 @@
 
 import re
 
-from mnemon.semantics.rules.word_lists import STATT
+from mnemon.semantics.rules.word_lists import CANCELS, STATT
 
 REVERSES = re.compile(
     r"\b(?:instead|after all|no longer|not any ?more|anymore|back to|back on|again|dropp?(?:ed|ing|s)?|scrap\w*"
-    r"|cancel\w*|call(?:ed)? off|is off|are off|revers\w*|overturn\w*|revok\w*|rescind\w*|withdraw\w*|void|moved?"
+    r"|"
+    + CANCELS
+    + r"|call(?:ed)? off|is off|are off|revers\w*|overturn\w*|revok\w*|rescind\w*|withdraw\w*|void|moved?"
     r"|moving|postpone\w*|push(?:ed|es|ing)?(?= (?:\w+ ){0,4}(?:back|out|to|until|till|into)\b)|shift(?:ed|ing)"
     r"|(?:(?<=\bto )|(?<=\bwe )|(?<=\bwill )|(?<='ll ))shift"
     r"|replac\w*|rather than|not going|stays?|keep(?:ing)?|down from"
@@ -20,8 +22,8 @@ REVERSES = re.compile(
 )
 # Words that turn something round by themselves; others of the above may only tell how it stands.
 SAYS_CHANGE = re.compile(
-    r"\b(?:instead|after all|no longer|not any ?more|anymore|back to|dropp?(?:ed|ing|s)?|scrap\w*|cancel\w*"
-    r"|call(?:ed)? off|is off|are off|revers\w*|overturn\w*|revok\w*|rescind\w*|withdraw\w*|moved|moving"
+    r"\b(?:instead|after all|no longer|not any ?more|anymore|back to|dropp?(?:ed|ing|s)?|scrap\w*|" + CANCELS + "|"
+    r"call(?:ed)? off|is off|are off|revers\w*|overturn\w*|revok\w*|rescind\w*|withdraw\w*|moved|moving"
     r"|postpone\w*|pushed|shifted|replac\w*|rather than|not going|down from|up from|changed|doesn'?t need"
     r"|doch|stattdessen|" + STATT + r"|nicht mehr"
     r"|sondern|aufgehoben|zurückgezogen|zurückgenommen|abgesagt|fällt aus|entfällt|verschoben|verschiebt|rutscht"

@@ -30,8 +30,9 @@ GERMAN_STOP = content_words(
 
 @lru_cache(maxsize=8192)
 def meanings(text: str) -> frozenset[str]:
-    """The words of a quote in their plain form, German ones by what they mean."""
-    german = (meaning for word in WORD.findall(text) if (meaning := english(word)))
+    """The words of a quote in their plain form, German ones by what they mean. English texts are full of "not", "was"
+    and "will", which are German words too: what says nothing in English means nothing here."""
+    german = (meaning for word in WORD.findall(text) if content_words(word) and (meaning := english(word)))
     return content_words(text) | content_words(" ".join(german))
 
 

@@ -58,6 +58,7 @@ NOT_NAMES = (
     than thank thanks that the their then there these they third this those though thu thursday to today
     together tomorrow too tue tuesday two until up us very was we wed wednesday weekly well were what when
     where whether which while who why will with within would yes yesterday yet you your
+    mondays tuesdays wednesdays thursdays fridays saturdays sundays
     actually additionally afterwards between basically clearly currently earlier eventually finally fortunately
     furthermore hence honestly hopefully initially lately later luckily meanwhile moreover nevertheless obviously
     originally otherwise perhaps previously recently sadly therefore thus unfortunately new old
@@ -272,5 +273,5 @@ def _could_be_person(name: str, common_words: frozenset[str]) -> bool:
 
 def _tidy(name: str) -> str:
     plain = " ".join(name.strip(" @,:;.-–—").split())
-    plain = re.sub(r"[’']s$", "", plain)
+    plain = re.sub(r"\AHerrn(?= )", "Herr", re.sub(r"[’']s$", "", plain))
     return plain.title() if plain.isupper() and " " in plain else plain

@@ -96,7 +96,7 @@ def subject_of(
     topic = _TOPIC.get(category)
     places = [match.end() for match in topic.finditer(clause)] if topic else []
     first = _phrase(clause, _end(_IMPERATIVE, clause, _end(_OPENING, clause, 0)))
-    after = _phrase(clause, _end(_PREPOSITION, clause, cue[1])) if cue[1] else ""
+    after = _phrase(clause, _end(_PREPOSITION, clause, _word_at(clause, cue[1]))) if cue[1] else ""
     ordered = [
         *(_phrase(clause, place) for place in places),
         *((_phrase(clause, _end(_VERB, clause, cue[0])),) if about == "moved" else ()),
@@ -134,6 +134,12 @@ def subject_of_cell(words: str, people: People, is_task: bool) -> Subject:
 def _end(pattern: re.Pattern[str], clause: str, start: int) -> int:
     match = pattern.match(clause, start)
     return match.end() if match else start
+
+
+def _word_at(clause: str, place: int) -> int:
+    """A cue may end with the first letter of a name, "stay with W"; the name begins there."""
+    inside = place >= 2 and clause[place - 2].isspace() and clause[place - 1].isupper()
+    return place - 1 if inside and clause[place : place + 1].isalnum() else place
 
 
 def _phrase(clause: str, start: int) -> str:

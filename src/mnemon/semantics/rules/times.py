@@ -18,7 +18,8 @@ _NO_DEADLINE = frozenset({"from", "since", "after", "as of", "with effect from",
 _REPEATED = re.compile(
     r"\b(?:(?:each|every)\s+(?:other\s+|second\s+)?(?:day|week|month|quarter|year|time|invoice|order|delivery|request|case"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|morning|evening|spring|summer|autumn|winter)"
-    r"|(?:once|twice)\s+an?\s+(?:day|week|month|quarter|year)|(?:ein|zwei)mal\s+(?:im|pro|am)\s+(?:tag|woche|monat|quartal|jahr)"
+    r"|(?:\d|two|three|four|five|six|seven|several)\s+(?:times|days|mornings|afternoons|evenings|nights|hours)\s+(?:an?|per|each|every)"
+    r"\s+(?:day|week|month|quarter|year)|(?:once|twice)\s+an?\s+(?:day|week|month|quarter|year)|(?:ein|zwei)mal\s+(?:im|pro|am)\s+(?:tag|woche|monat|quartal|jahr)"
     r"|on\s+(?:mon|tues|wednes|thurs|fri|satur|sun)days|monthly|weekly|daily|annually|quarterly"
     r"|jede[nrs]?\s+(?:zweiten\s+)?(?:\w+tag|mittwoch|tag|woche|monat|quartal|jahr|morgen|abend)"
     r"|(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)s|(?:monat|wöchent|täg|jähr)lich)\b",

@@ -2,6 +2,8 @@
 
 # "Statt des Busses", and not "findet am Freitag statt".
 STATT = r"statt(?=\s+(?!und\b|oder\b|wie\b)\w)"
+# "Texts for changes and cancellations" calls nothing off; "the cancellation of the fair" does.
+CANCELS = r"cancel(?!l?ations?\b(?! of (?:the|our|this|that)\b))\w*"
 
 
 def words(text: str) -> frozenset[str]:
