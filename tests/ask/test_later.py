@@ -121,3 +121,63 @@ async def test_a_section_of_changes_says_anew_what_was_said_above_it(
 )
 def test_a_label_tells_what_was_put_to_a_text_later(text: str, amended: bool) -> None:
     assert [amends(one) for one in statements_in(text, 0)] == [amended]
+
+
+OVENS = """# Ovens
+
+The engineer looked at the floor on 19 March: it does not carry the big oven. So we cancelled the order of the big oven.
+"""
+MEETING = """# Partners' meeting
+
+Halima reported that two of the Saturday staff are ill.
+
+- Halima: find a third person for the early shift by 30 April
+"""
+FAIR = """# Fair
+
+It is planned for 27 June on the green.
+
+The fair is postponed to 11 July, since the green is wet.
+"""
+TALK_OF_THE_FAIR = """[12/05/2026, 18:02:11] Amaka: who does the marquee this year?
+[12/05/2026, 18:03:40] Gareth: I can ring Jenkins again
+[14/05/2026, 09:20:45] Gareth: they are only free on the 25th
+[14/05/2026, 09:40:00] Tadeusz: bouncy castle booked for the 25th, deposit paid
+"""
+
+
+async def test_a_reason_that_stands_in_the_sentence_before_is_told(
+    mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done
+) -> None:
+    await added(OVENS, "ovens.md")
+    await all_done()
+    answer = await mnemon.asking.ask(tenant, ADA, "Why was the order of the big oven cancelled?")
+    assert "does not carry" in answer.text, roles(answer)
+
+
+async def test_an_early_shift_moves_nothing(mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done) -> None:
+    await added(MEETING, "meeting.md")
+    await all_done()
+    answer = await mnemon.asking.ask(tenant, ADA, "What does Halima have to do?")
+    assert {role for role, _, _ in roles(answer)} == {"answer"}, roles(answer)
+
+
+async def test_what_a_heading_tells_the_matter_of_is_moved_too(
+    mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done
+) -> None:
+    await added(FAIR, "fair.md")
+    await all_done()
+    told = roles(await mnemon.asking.ask(tenant, ADA, "When is the fair?"))
+    assert "11 July" in told[0][2], told
+    assert all(role == "replaced" for role, _, text in told if "27 June" in text), told
+
+
+async def test_nobody_is_quoted_about_what_only_another_speaks_of(
+    mnemon: Mnemon, tenant: UUID, added: Added, all_done: Done
+) -> None:
+    await added(TALK_OF_THE_FAIR, "chat.txt")
+    await all_done()
+    refused = await mnemon.asking.ask(tenant, ADA, "What did Gareth say about the bouncy castle?")
+    assert refused.outcome == "refused", roles(refused)
+    answer = await mnemon.asking.ask(tenant, ADA, "What did Gareth say about the marquee?")
+    assert "Jenkins" in answer.text, roles(answer)

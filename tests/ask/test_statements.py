@@ -208,3 +208,11 @@ def test_a_row_whose_cells_stand_apart_names_its_columns() -> None:
 def test_fields_of_a_mail_in_bold_are_nobodys_words() -> None:
     found = statements_in(LETTERS, 0)
     assert [(one.headings, one.text) for one in found] == [(("Costumes",), "Fifty metres will do.")]
+
+
+def test_a_day_or_a_title_on_its_own_line_is_none_of_the_words_below() -> None:
+    text = (
+        "18.02.2026\nWolters hat abgesagt, kein Fahrer.\n\nTOP 1 Sommerfest\n"
+        "Das Fest soll am 27. Juni stattfinden. Herr Pham kümmert sich um den Grill."
+    )
+    assert said(text)[:2] == ["Wolters hat abgesagt, kein Fahrer.", "Das Fest soll am 27. Juni stattfinden."]

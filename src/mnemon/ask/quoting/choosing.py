@@ -86,10 +86,20 @@ def _of_one_kind(found: Sequence[CandidateStatement], weighing: Weighing) -> lis
 def _beside(found: Sequence[CandidateStatement], weighing: Weighing) -> list[CandidateStatement]:
     """Where the judgement cannot tell, the reader can."""
     best, more = found[0], quoted_beside(found, weighing)
-    return [
+    cause = _cause_before(best, found) if weighing.need.kind == "why" else None
+    chosen = [
         one for one in more
         if not (_is_other_row(best, one) or _is_beside_row(best, one) or _led_to(best, one, weighing))
     ]  # fmt: skip
+    return [cause, *(one for one in chosen if one.key != cause.key)] if cause else chosen
+
+
+def _cause_before(best: CandidateStatement, found: Sequence[CandidateStatement]) -> CandidateStatement | None:
+    """ "The floor does not carry it. So we cancelled the order.": what follows from the sentence before it."""
+    if not turning.THEREFORE.match(best.statement.text):
+        return None
+    of_text = (one for one in found if one.origin.doc_version_id == best.origin.doc_version_id)
+    return next((one for one in of_text if one.statement.text == best.statement.before), None)
 
 
 def _led_to(best: CandidateStatement, one: CandidateStatement, weighing: Weighing) -> bool:

@@ -65,7 +65,10 @@ def _sets_anew(one: CandidateStatement, other: CandidateStatement, weighing: Wei
     ):
         return False
     same_text = other.origin.doc_version_id == one.origin.doc_version_id
-    matter, theirs = (one.said, other.said) if same_text else (_heard(one, weighing), _heard(other, weighing))
+    # What stands over it says what it is about: "The fair", and below "It is on 3 May".
+    matter, theirs = (
+        (one.said | one.covers, other.said) if same_text else (_heard(one, weighing), _heard(other, weighing))
+    )
     # Words of the matter that both say; a weekday or a month is none.
     matter = frozenset(number for number in matter if folded(weighing.need.words[number]) not in _CALENDAR)
     common = matter & theirs

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from mnemon.ask.quoting.outlines import aligned_rows, bold_title, cells_of, comment_heads
+from mnemon.documents.structure.entries import WEEKDAY, only_day
 from mnemon.documents.structure.headings import heading_title
 from mnemon.documents.structure.lines import (
     FENCE,
@@ -46,6 +47,9 @@ _LABELLED = re.compile(r"[^\W\d_a-z][^\W\d_]{2,20}(?: [^\W\d_]{2,20})?:\s+\S")
 _ASKS = re.compile(r"\?[*_\"'”)]*(?=\s|$)")
 # Of a title without marks of its own: it stands below those that have some.
 _BELOW_MARKED = 9
+# What is much shorter than the lines below it, and does not end as a sentence does, is the title over them.
+_NARROWEST, _TITLE_SHARE = 40, 0.6
+_OPENS = re.compile(r"\s*[\"“„(]?[^\W\d_a-zäöüß]")
 _LABEL = re.compile(r"[^\W\d][^:.!?\n|]{1,50}:\s*$")
 
 
@@ -227,9 +231,24 @@ class _Reader:
         if _LABEL.fullmatch(words) and not state.open:
             state.lead = words.strip()
             return
+        if self._is_over(number):
+            state.lead, state.open = state.open[0].text.strip(), []
         if state.open and not self._goes_on(number, line):
             yield from self._close()
         state.open.append(line)
+
+    def _is_over(self, number: int) -> bool:
+        """A day, or a title without marks, on a line of its own right above words is none of them: "TOP 2 Essen"."""
+        state = self.state
+        if len(state.open) != 1 or state.item or state.depth or state.said_by or self.talk or number in self.listed:
+            return False
+        above, width = state.open[0].text.strip(), self.widths[number]
+        day = only_day(above)
+        if day and not any(map(str.isalnum, WEEKDAY.sub("", above[: day.start] + above[day.end :]))):
+            return True
+        short = width >= _NARROWEST and len(above) <= _TITLE_SHARE * width and above[-1:].isalnum()
+        begins = _OPENS.match(self.lines[number].text) is not None
+        return short and begins and not is_wrapped(self.lines, number, width)
 
     def _goes_on(self, number: int, line: Line) -> bool:
         """Below an item only what is indented or wrapped does; "Decision: …" below anybody's words begins anew, and so

@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -37,6 +38,12 @@ NO_ANSWER = -100.0
 SAID = 0.8
 # No more than this of the matter in its own words, and less than that near in meaning, is about something else.
 HALF_SAID, FAR = 0.5, 0.4
+_SAYS_ABOUT = re.compile(
+    r"\b(?:sa(?:y|ys|id)|tell|tells|told|thinks?|thought|writes?|wrote|mention(?:s|ed)?|sag(?:t|te|en|ten)|gesagt|meint|meinte"
+    r"|gemeint|schreibt|schrieb|geschrieben|denkt|dachte|erzählt|erzählte|erwähnt)\b.{0,60}"
+    r"\b(?:about|of|on|regarding|concerning|über|von|zu[mr]?|bezüglich)\b",
+    re.IGNORECASE,
+)
 # A lead in reading says no more beyond this.
 LEAD_COUNTS = 4.0
 
@@ -120,7 +127,8 @@ async def weigh_statements(
     chance = judgement.chance(found[0].values) if found else 0.0
     if found and says_it_all(found[0]):
         chance = max(chance, judgement.enough)
-    enough = chance >= judgement.enough and not is_outside(found[0]) and not is_undecided(found[0], weighing)
+    apart = bool(found) and (is_undecided(found[0], weighing) or said_by_another(found, weighing))
+    enough = chance >= judgement.enough and not is_outside(found[0]) and not apart
     return Weighed(need, weighing, [*found, *further], told, judgement, chance, enough)
 
 
@@ -149,6 +157,20 @@ def is_undecided(best: CandidateStatement, weighing: Weighing) -> bool:
         return False
     values = best.values
     return not values["event"] and values["own"] <= HALF_SAID and values.get("similarity", 0.0) < FAR
+
+
+def said_by_another(found: Sequence[CandidateStatement], weighing: Weighing) -> bool:
+    """ "What did Gareth say about the castle?", where somebody else speaks of it in these words, and he never does."""
+    need = weighing.need
+    matter = frozenset(range(len(need.words))) - need.names
+    if not matter or not _SAYS_ABOUT.search(need.question):
+        return False
+    asked = {folded(need.words[number]) for number in need.names}
+    spoken = [(one, asked & {folded(word) for word in words_in(one.statement.speaker or "")}) for one in found]
+    own = [one for one, by_asked in spoken if by_asked]
+    if not own or any(matter & (one.around | one.covers) for one in own):
+        return False
+    return any(matter <= one.said for one, by_asked in spoken if one.statement.speaker and not by_asked)
 
 
 def _beside(best: CandidateStatement, others: Sequence[CandidateStatement]) -> CandidateStatement:
