@@ -12,6 +12,8 @@ _ENDINGS = (
     "en", "er", "em", "ly", "s", "e", "n", "y", "t",
 )  # fmt: skip
 SHORTEST_STEM = 3
+_INFLECTIONS = frozenset(("s", "es", "'s", "’s", "ed", "ing", "e", "en", "er", "em", "ern"))
+_DOER, _DOING = re.compile(r"(?:er|or)(?:s|in|innen|n)?$"), re.compile(r"(?:ing|ings|ung|ungen)$")
 # A part of a compound must be this long, and leave at least so much of the word.
 SHORTEST_PART, LEFT_OVER = 5, 3
 # Words that people exchange for each other when they ask about work. Their stems are what is compared.
@@ -26,10 +28,10 @@ _ALIKE = (
     "start begin launch starten beginnen anfangen",
     "end finish expire stop enden ablaufen auslaufen",
     "contract agreement vertrag vereinbarung",
-    "approve sign confirm genehmigen freigeben",
+    "approve sign signed confirm genehmigen freigeben",
     "decide agree choose resolve entscheiden beschließen vereinbaren",
     "meeting call session sitzung besprechung treffen",
-    "customer client guest kunde gast",
+    "customer client guest kunde gast gäste",
     "boss manager lead ",
     "leiter chef",
     "drop remove abandon cancel streichen absagen",
@@ -83,10 +85,16 @@ def stem_of(word: str) -> str:
 
 
 _GROUPS: dict[str, set[int]] = {}
+_NO_GROUP: set[int] = set()
 for _number, _line in enumerate(_ALIKE):
     for _word in _line.split():
         _GROUPS.setdefault(stem_of(_word), set()).add(_number)
-_NO_GROUP: set[int] = set()
+
+
+def _groups_of(stem: str) -> set[int]:
+    """Also of "object", the stem of "objected", though that of "object" is shorter."""
+    shorter = stem_of(stem) if len(stem) >= SHORTEST_PART else stem
+    return _GROUPS.get(stem, _NO_GROUP) | _GROUPS.get(shorter, _NO_GROUP)
 
 
 class Hearing:
@@ -94,8 +102,9 @@ class Hearing:
 
     def __init__(self, words: Sequence[str]) -> None:
         self._stems = [stem_of(word) for word in words]
+        self._plain = [folded(word) for word in words]
         self._letters = [word if len(word) == 1 and word.isupper() else "" for word in words]
-        self._groups = [_GROUPS.get(one, _NO_GROUP) for one in self._stems]
+        self._groups = [_groups_of(one) for one in self._stems]
         self._known: dict[str, tuple[frozenset[int], frozenset[int]]] = {}
 
     def heard_in(self, text: str) -> tuple[frozenset[int], frozenset[int]]:
@@ -115,15 +124,19 @@ class Hearing:
         # "a" is not the A of "compressor A".
         said = {
             number for number, own in enumerate(self._stems)
-            if (word == self._letters[number] if self._letters[number] else _is_same(own, stem, plain))
+            if (word == self._letters[number] if self._letters[number]
+                else _is_same(own, self._plain[number], stem, plain))
         }  # fmt: skip
-        groups = _GROUPS.get(stem, _NO_GROUP)
-        alike = {number for number, own in enumerate(self._groups) if own & groups}
+        doing = {number for number in said if _is_other_side(self._plain[number], plain)}
+        said -= doing
+        groups = _groups_of(stem)
+        alike = doing | {number for number, own in enumerate(self._groups) if own & groups}
         return frozenset(said), frozenset(alike - said)
 
 
-def _is_same(asked: str, stem: str, plain: str) -> bool:
-    if asked == stem:
+def _is_same(asked: str, as_asked: str, stem: str, plain: str) -> bool:
+    """By stems, and by the words themselves where the ending of one hides its stem: "plants" and "plant"."""
+    if asked == stem or _is_inflected(as_asked, plain):
         return True
     shorter, longer = sorted((asked, stem), key=len)
     if len(shorter) >= SHORTEST_PART and longer.startswith(shorter) and len(longer) - len(shorter) <= LEFT_OVER:
@@ -131,6 +144,26 @@ def _is_same(asked: str, stem: str, plain: str) -> bool:
     # "Urlaub" stands in "Urlaubstage", and "Tage" too.
     whole = len(asked) >= SHORTEST_PART and len(plain) >= len(asked) + LEFT_OVER
     return whole and (plain.startswith(asked) or stem.endswith(asked))
+
+
+def _is_other_side(one: str, other: str) -> bool:
+    """A cleaner and the cleaning: of one stem, and not the same."""
+    if _is_inflected(one, other):
+        return False
+    return any(_DOER.search(first) and _DOING.search(second) for first, second in ((one, other), (other, one)))
+
+
+def _is_inflected(one: str, other: str) -> bool:
+    shorter, longer = sorted((one, other), key=len)
+    if len(shorter) < SHORTEST_STEM or not longer.startswith(shorter):
+        return False
+    rest = longer.removeprefix(shorter)
+    doubled = len(shorter) > SHORTEST_STEM and rest[:1] == shorter[-1] and rest[1:] in ("ed", "ing")
+    return (
+        rest in _INFLECTIONS
+        or doubled
+        or (shorter.endswith("e") and len(shorter) > SHORTEST_STEM and rest in ("d", "n"))
+    )
 
 
 def words_in(text: str) -> list[str]:
