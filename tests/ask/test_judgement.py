@@ -49,6 +49,13 @@ def test_a_reading_counts_all_statements_together_and_its_lead_is_bounded() -> N
         ("How much is the rent?", "The rent was raised again.", False),
         ("How much is the rent?", "How much is the rent of 640 EUR worth?", False),
         ("How much is the rent of the barn?", "The rent is 640 EUR per month.", False),
+        ("Who is the baker?", "The baker is Rosinante.", True),
+        ("Who is the baker?", "Baker: Rosinante, 12 Mill Lane", True),
+        ("Who is the mayor?", "The mayor's baker is Rosinante.", False),
+        ("Who is the baker?", "The baker is ill.", False),
+        ("What is the baker's phone number?", "The baker is Rosinante, tel. 0171 555 0133.", True),
+        ("What is the phone number of the baker?", "The baker has come on 02.03.2026 for 12,400 EUR.", False),
+        ("Wie lautet die E-Mail-Adresse der Bäckerei?", "Bäckerei: brot@rosinante.example", True),
         ("How much does the hall cost?", "The hall was lent to 30 EUR worth of guests.", False),
     ],
 )

@@ -121,7 +121,10 @@ class Weighing:
 
     def candidates(self, stretches: Sequence[Stretch], told: ToldEvents) -> list[CandidateStatement]:
         found: list[CandidateStatement] = []
-        for rank, stretch in enumerate(stretches):
+        memories = sum(stretch.origin.memory is not None for stretch in stretches)
+        for number, stretch in enumerate(stretches):
+            # Memories come after all passages and are ranked among themselves.
+            rank = number if stretch.origin.memory is None else number - (len(stretches) - memories)
             title = self._heard(f"{stretch.origin.title} {stretch.origin.opening}")
             for one in stretch.statements:
                 if not one.text.strip() or things.GREETING.fullmatch(one.text):
@@ -243,10 +246,13 @@ class Weighing:
         hard = need.kind in _HARD
         fits = things.holds(need.kind, text) or (need.kind == "who" and one.speaker is not None)
         new = things.holds_new(need, one.text, one.speaker, self.people)
+        reaches = need.contact is not None and not things.lacks_contact(need, one.text)
         cause = need.kind == "why" and any(things.holds("why", head) for head in one.headings[-1:])
         return {
             "fits": float(hard and (fits or cause)),
-            "fits_new": float(hard and (new or cause)),
+            "fits_new": float((hard and (new or cause)) or reaches),
+            "no_contact": float(things.lacks_contact(need, one.text)),
+            "names_somebody": float(things.names_somebody(need, one.text)),
             "fits_soft": float(not hard and fits),
             "stance": things.stance(need.question, one.text) if need.kind in ("who", "list") else 0.0,
             "left": things.is_left(need.question, one.done),

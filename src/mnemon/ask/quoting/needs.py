@@ -12,6 +12,8 @@ AnswerKind = Literal[
     "who", "when", "where", "how_many", "how_long", "how_much", "why", "yes_no", "list", "definition", "how", "what"
 ]
 
+Contact = Literal["phone", "mail"]
+
 # The first that fits is meant.
 _KINDS: tuple[tuple[AnswerKind, str], ...] = (
     ("why", r"^\W*(?:and |but |und |aber )?(?:why|how come|warum|weshalb|wieso|weswegen)\b|\bfor what reason\b"
@@ -86,6 +88,7 @@ FILLERS = frozenset(
     sollen sollte will wollen nicht kein keine keinen ja nein wer wem wen wessen was welche welcher welches welchen
     welchem wann wo wohin woher warum weshalb wieso wie viel viele wieviel wieviele lange oft hoch teuer es er sie wir
     ihr ich man uns unser unsere unserer unserem unseren euer sich dies diese dieser dieses diesem diesen jener dort
+    lautet lauten
     hier noch schon auch nur sehr denn eigentlich genau gerade jetzt derzeit aktuell bitte sag sagt sagte gibt gab geben
     macht machen gemacht jede jeder jedes alle alles etwas ob dass damit daran darauf dafür davon dazu wofür worüber
     woran worauf womit""".split()  # noqa: SIM905
@@ -94,6 +97,19 @@ FILLERS = frozenset(
 _KIND_OF_TIME = re.compile(
     r"\b(?:what|which|welche[rmns]?) (?:time|date|day|hour|uhrzeit|datum|tag|termin)\b|\bum wie ?viel uhr\b",
     re.IGNORECASE,
+)
+# Nor is "phone number" what is asked about: it stands in few texts that have one.
+_ASKS_BY = r"\b(?:what(?:['’]s| is| are| was)|which|wie (?:lautet|ist)|was ist|welche)\b.*?"
+_CONTACTS: tuple[tuple[Contact, re.Pattern[str]], ...] = tuple(
+    (contact, re.compile(rf"{_ASKS_BY}\b(?P<by>{by})\b", re.IGNORECASE))
+    for contact, by in (
+        (
+            "phone",
+            r"(?:(?:tele)?phone|mobile|cell(?: phone)?)(?: |-)?numbers?|(?:telefon|handy|mobil|ruf)nummern?"
+            r"|durchwahl",
+        ),
+        ("mail", r"e-?mail(?:[ -]?(?:address(?:es)?|adressen?)|(?=\W*$| of | von ))|mailadressen?"),
+    )
 )
 # What was asked for is one's own past: a replaced statement may answer.
 _BEFORE = re.compile(
@@ -129,6 +145,8 @@ class Need:
     german: bool
     # Where each of the words begins in the question.
     places: tuple[int, ...] = ()
+    # By what somebody is to be reached: the answer must hold such a number or address.
+    contact: Contact | None = None
 
 
 def as_question(words: str) -> str:
@@ -140,6 +158,12 @@ def need_of(question: str) -> Need:
     kind = kind_of(question)
     # "At what time is …" asks as "when is …" does, "originally" asks for the past: neither is what it is about.
     about = _BEFORE.sub(_blank, _KIND_OF_TIME.sub(_blank, question) if kind == "when" else question)
+    contact = next(((one, found) for one, pattern in _CONTACTS if (found := pattern.search(about))), None)
+    if contact:
+        # "What is the number" asks for an amount.
+        kind = "what"
+        first, last = contact[1].span("by")
+        about = about[:first] + " " * (last - first) + about[last:]
     tokens = list(WORD.finditer(about))
     german = len({found[0].lower() for found in tokens} & _GERMAN) >= 1 and not re.search(
         r"\b(?:the|what|who|which|did|does)\b", question, re.IGNORECASE
@@ -162,7 +186,7 @@ def need_of(question: str) -> Need:
     return Need(
         question, kind, tuple(words), frozenset(names), frozenset(_NUMBER.findall(question)),
         unit[1] if unit and unit[1].lower() not in FILLERS else None, bool(_BEFORE.search(question)), german,
-        tuple(places),
+        tuple(places), contact[0] if contact else None,
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 import re
 
 from mnemon.ask.quoting.hearing import Hearing, folded, words_in
-from mnemon.ask.quoting.needs import AnswerKind, Need
+from mnemon.ask.quoting.needs import FILLERS, AnswerKind, Need
 
 _I = re.IGNORECASE
 _MONTH = (
@@ -88,6 +88,19 @@ _MEANS = re.compile(r"\b(?:is|are|means?|stands for|refers to|denotes|ist|sind|b
 _WAY = re.compile(r"\b(?:by|via|through|using|with|first|then|step|click|run|durch|mit|indem|über|mittels|zuerst|"
                   r"dann|per)\b", _I)  # fmt: skip
 
+# "The plumber is Rohrfix", "Plumber: Rohrfix, tel. …": one word is a name where nothing else stands there.
+_NAMED_SO = re.compile(
+    r"(?P<what>\w+)\W*?(?:\s(?:is|are|was|were|remains|called|ist|sind|war|waren|bleibt|heißt)|[:=–—])\s+(?P<name>[A-ZÄÖÜ][\w&'’.-]*\w)(?!\s*:)"
+)
+
+_CONTACTS = {
+    "phone": re.compile(
+        r"(?<![\d.,/-])(?!\d\d?[./-]\d\d?[./-]\d)(?:\+\d|0\d|\(0?\d{2,4}\))[\d /().-]{4,}\d|\b\d{3}-\d{4}\b"
+        r"|\b(?:tel(?:efon)?|phone|mobile?|handy|ext(?:ension)?|durchwahl|dw)\b\W{0,3}\d[\d /-]*\d", _I,
+    ),
+    "mail": re.compile(r"[\w.+-]+@[\w-]+\.\w"),
+}  # fmt: skip
+
 # Who is against something, and who is for it.
 _AGAINST = re.compile(
     r"\b(?:against|oppos\w+|object(?:s|ed|ion|ions)?|disagree\w*|veto\w*|reject\w*|dagegen|gegen|abgelehnt|"
@@ -170,6 +183,19 @@ def holds_new(need: Need, text: str, speaker: str | None, people: frozenset[str]
             return bool(_DURATION.search(text))
         return bool(_times(text) - _times(need.question))
     return holds(need.kind, text)
+
+
+def names_somebody(need: Need, text: str) -> bool:
+    """Whether it says outright who it is that the question asks about, by a name that the question has not."""
+    if need.kind != "who":
+        return False
+    hearing, asked = Hearing(need.words), {folded(word) for word in need.words} | FILLERS
+    return any(hearing.heard_in(what)[0] and folded(name) not in asked for what, name in _NAMED_SO.findall(text))
+
+
+def lacks_contact(need: Need, text: str) -> bool:
+    """Whether a number or address to reach somebody is asked for, and this is none."""
+    return need.contact is not None and _CONTACTS[need.contact].search(text) is None
 
 
 def is_first_person(text: str) -> bool:

@@ -123,6 +123,7 @@ async def weigh_statements(
         if reader is not None and (read := await _read(found, weighing, ranked, reader)):
             judgement = judgements["reading"]
             found = judgement.ranked(read)
+    found = sorted(found, key=lambda one: one.values["no_contact"])
     found = [_beside(found[0], found[1:]), *found[1:]] if found else found
     chance = judgement.chance(found[0].values) if found else 0.0
     if found and says_it_all(found[0]):
@@ -138,7 +139,8 @@ def says_it_all(best: CandidateStatement) -> bool:
     values = best.values
     elsewhere = sum(values[name] for name in ("heads", "near", "title", "missing", "numbers_missing"))
     against = sum(values[name] for name in ("question", "of_other", "of_themselves", "quoted", "empty"))
-    return bool(values["fits_new"] and values["own"] >= SAID and not elsewhere and not against)
+    fits = values["fits_new"] or values["names_somebody"]
+    return bool(fits and values["own"] >= SAID and not elsewhere and not against)
 
 
 def is_outside(best: CandidateStatement) -> bool:
@@ -147,7 +149,7 @@ def is_outside(best: CandidateStatement) -> bool:
     values = best.values
     if values["unheard"] > MOST_UNHEARD and "read" not in values:
         return True
-    return bool(values["unknown_name"] or values["of_themselves"])
+    return bool(values["unknown_name"] or values["of_themselves"] or values["no_contact"])
 
 
 def is_undecided(best: CandidateStatement, weighing: Weighing) -> bool:
