@@ -100,17 +100,13 @@ _KIND_OF_TIME = re.compile(
 )
 # Nor is "phone number" what is asked about: it stands in few texts that have one.
 _ASKS_BY = r"\b(?:what(?:['’]s| is| are| was)|which|wie (?:lautet|ist)|was ist|welche)\b.*?"
-_CONTACTS: tuple[tuple[Contact, re.Pattern[str]], ...] = tuple(
-    (contact, re.compile(rf"{_ASKS_BY}\b(?P<by>{by})\b", re.IGNORECASE))
-    for contact, by in (
-        (
-            "phone",
-            r"(?:(?:tele)?phone|mobile|cell(?: phone)?)(?: |-)?numbers?|(?:telefon|handy|mobil|ruf)nummern?"
-            r"|durchwahl",
-        ),
-        ("mail", r"e-?mail(?:[ -]?(?:address(?:es)?|adressen?)|(?=\W*$| of | von ))|mailadressen?"),
-    )
-)
+_REACHED_BY: dict[Contact, str] = {
+    "phone": r"(?:(?:tele)?phone|mobile|cell(?: phone)?)(?: |-)?numbers?|(?:telefon|handy|mobil|ruf)nummern?|durchwahl",
+    "mail": r"e-?mail(?:[ -]?(?:address(?:es)?|adressen?)|(?=\W*$| of | von ))|mailadressen?",
+}
+_CONTACTS = [
+    (contact, re.compile(rf"{_ASKS_BY}\b(?P<by>{by})\b", re.IGNORECASE)) for contact, by in _REACHED_BY.items()
+]
 # What was asked for is one's own past: a replaced statement may answer.
 _BEFORE = re.compile(
     r"\b(?:originally|initially|previously|formerly|earlier|at first|used to|before (?:that|this|the change)|"
