@@ -216,6 +216,24 @@ async def test_events_of_one_text_are_merged_with_their_quotes_and_parted_again(
     await replays()
 
 
+async def test_what_was_merged_stands_for_itself_in_a_text_that_has_not_the_other(
+    mnemon: Mnemon, tenant: UUID, take: Take, say: Say, found: Any, replays: Any
+) -> None:
+    decided = "We decided to close the depot in Bremen."
+    await take(f"{BUDGET}\n\n{decided}", source_id="a")
+    [promise] = await found(category="Commitment")
+    [decision] = await found(category="Decision")
+    await say(corrections.merge, promise["event_id"], merged=[decision["event_id"]])
+    assert [one["category"] for one in await found()] == ["Commitment"]
+    await take(f"Nothing is sent any more, and that is fine.\n\n{decided}", source_id="a")
+    assert [(one["category"], one["status"], one.get("correction")) for one in await found()] == [
+        ("Decision", "open", None)
+    ]
+    earlier = [one for one in await found(all_revisions=True) if one["event_id"] == promise["event_id"]]
+    assert [len(one["evidence"]) for one in earlier] == [2], "of its own text alone"
+    await replays()
+
+
 async def test_an_event_is_split_into_what_it_says(take: Take, say: Say, found: Any, again: Any, replays: Any) -> None:
     taken = await take("We decided to use Postgres for the event store and to close the depot in Bremen.")
     [whole] = await found()
@@ -354,7 +372,7 @@ async def test_corrections_come_in_over_rest(client: httpx.AsyncClient, user: Pe
     assert answer.json()["corrected_by"].startswith("user:")
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(one, marks=pytest.mark.slow) for one in range(2, 13))])
 async def test_replay_gives_the_same_rows_whatever_people_said_and_was_read(
     mnemon: Mnemon, tenant: UUID, take: Take, say: Say, found: Any, again: Any, replays: Any, seed: int
 ) -> None:

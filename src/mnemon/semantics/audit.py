@@ -11,15 +11,25 @@ from mnemon.semantics.extract.verify import holds
 from mnemon.semantics.semantic_event import Evidence
 from mnemon.telemetry import counter
 
+# An event that others were merged into has quotes of several revisions.
 REVISIONS = """
-SELECT DISTINCT doc_version_id FROM mnemon.semantic_events
- WHERE tenant_id = mnemon.current_tenant() AND doc_version_id > %s ORDER BY doc_version_id LIMIT 200
+SELECT doc_version_id FROM mnemon.semantic_events
+ WHERE tenant_id = mnemon.current_tenant() AND doc_version_id > %(after)s
+UNION
+SELECT doc_version_id FROM mnemon.event_evidence
+ WHERE tenant_id = mnemon.current_tenant() AND doc_version_id > %(after)s
+ORDER BY doc_version_id LIMIT 200
 """
-EVIDENCE = """
-SELECT e.event_id, g.start_char, g.end_char, g.quote
+EVENTS = """
+SELECT e.event_id,
+       EXISTS (SELECT FROM mnemon.event_evidence g
+                WHERE g.tenant_id = e.tenant_id AND g.event_id = e.event_id) AS quoted
   FROM mnemon.semantic_events e
-  LEFT JOIN mnemon.event_evidence g ON g.tenant_id = e.tenant_id AND g.event_id = e.event_id
- WHERE e.tenant_id = mnemon.current_tenant() AND e.doc_version_id = %s ORDER BY e.event_id, g.start_char
+ WHERE e.tenant_id = mnemon.current_tenant() AND e.doc_version_id = %s ORDER BY e.event_id
+"""
+QUOTES = """
+SELECT event_id, start_char, end_char, quote FROM mnemon.event_evidence
+ WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %s ORDER BY event_id, start_char
 """
 MOST_NAMED = 100
 
@@ -52,7 +62,7 @@ async def verify_evidence(database: Database, tenant: UUID) -> Audited:
     last = UUID(int=0)
     while True:
         async with database.transaction(tenant) as tx:
-            found = [row["doc_version_id"] for row in await (await tx.execute(REVISIONS, (last,))).fetchall()]
+            found = [row["doc_version_id"] for row in await (await tx.execute(REVISIONS, {"after": last})).fetchall()]
         for revision in found:
             await _check(database, tenant, revision, audited)
         if not found:
@@ -62,20 +72,25 @@ async def verify_evidence(database: Database, tenant: UUID) -> Audited:
 
 async def _check(database: Database, tenant: UUID, revision: UUID, audited: Audited) -> None:
     async with database.transaction(tenant) as tx:
-        rows = await (await tx.execute(EVIDENCE, (revision,))).fetchall()
+        events = await (await tx.execute(EVENTS, (revision,))).fetchall()
+        quotes = await (await tx.execute(QUOTES, (revision,))).fetchall()
         try:
             text = (await read_text(tx, revision)).text
         except NotFound:
             text = ""
     audited.revisions += 1
-    audited.events += len({row["event_id"] for row in rows})
-    for row in rows:
-        audited.quotes += row["quote"] is not None
-        CHECKED.inc(row["quote"] is not None)
-        quoted = Evidence(row["start_char"], row["end_char"], row["quote"]) if row["quote"] is not None else None
-        if quoted is None or not holds(text, quoted):
-            BROKEN.inc()
-            audited.broken_quotes += 1
-            if len(audited.broken) < MOST_NAMED:
-                place = {"start_char": row["start_char"], "end_char": row["end_char"]}
-                audited.broken.append({"event_id": row["event_id"], "doc_version_id": str(revision), **place})
+    audited.events += len(events)
+    audited.quotes += len(quotes)
+    CHECKED.inc(len(quotes))
+    broken = [
+        {"event_id": one["event_id"], "start_char": None, "end_char": None} for one in events if not one["quoted"]
+    ]
+    broken += [
+        {name: one[name] for name in ("event_id", "start_char", "end_char")}
+        for one in quotes
+        if not holds(text, Evidence(one["start_char"], one["end_char"], one["quote"]))
+    ]
+    BROKEN.inc(len(broken))
+    audited.broken_quotes += len(broken)
+    room = MOST_NAMED - len(audited.broken)
+    audited.broken += [one | {"doc_version_id": str(revision)} for one in broken[:room]]

@@ -148,7 +148,7 @@ SEMANTICS = Lens(
     ),
     apply=apply,
     lifecycle="inline",
-    version=4,
+    version=5,
     pattern=Pattern(types=tuple(STEPS)),
     forget=forget,
 )

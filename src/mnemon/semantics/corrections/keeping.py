@@ -85,7 +85,7 @@ async def lead_on(connection: Connection, values: LensValues, tables: Tables, ke
     elsewhere = await _rows(
         connection, statements.OF_EVENTS, tables, values, ids=[one for one in targets if one not in within]
     )
-    copied = [row for row in elsewhere if row["undone_at"] is None]
+    copied = [row for row in elsewhere if row["undone_at"] is None and _stands_here(row, targets)]
     rows = [_moved(row, targets) for row in (*own, *copied)]
     await connection.execute(statements.DROP.format(**tables), values)
     await connection.execute(statements.ADD.format(**tables), {**values, "rows": Jsonb(rows)})
@@ -155,6 +155,11 @@ def _moved(row: CorrectionRow, targets: Mapping[str, str]) -> CorrectionRow:
         "other_id": targets.get(row["other_id"], row["other_id"]),
         **{name: row[name].isoformat() if row[name] else None for name in ("said_at", "undone_at")},
     }
+
+
+def _stands_here(row: CorrectionRow, targets: Mapping[str, str]) -> bool:
+    """What was merged stands for itself in a text that has not the event that it was merged into."""
+    return row["action"] != "merged" or row["other_id"] in targets
 
 
 def _named(rows: Iterable[CorrectionRow]) -> set[str]:
