@@ -404,3 +404,14 @@ def test_one_person_has_one_name_in_every_case_and_line() -> None:
 def test_so_many_evenings_a_week_is_no_day() -> None:
     text = "The Contractor shall clean the rooms five evenings a week, Monday to Friday, after 19:00.\n"
     assert owed(text, text.strip())[1] is None
+
+
+def test_who_says_let_us_owes_it_and_not_what_is_done() -> None:
+    text = "Ada Nkosi: The hall is free on 3 July.\nBen Ruiz: Let's book Sonnhof for 3 July.\nAda Nkosi: Fine.\n"
+    assert owed(text, "Let's book Sonnhof for 3 July.", "chat")[0] == {"Ben Ruiz"}
+
+
+def test_what_must_be_done_to_a_thing_is_not_owed_by_the_thing() -> None:
+    text = "Flights need the approval of the managing director.\n\nReceipts must be handed in within 30 days."
+    assert owed(text, "Receipts must be handed in within 30 days.", "doc")[0] == set()
+    assert owed("Receipts must be handed in by Priya.", "Receipts must be handed in by Priya.")[0] == {"Priya Raman"}

@@ -2,6 +2,7 @@
 
 import pytest
 
+from mnemon.semantics.rules.agents import agent_in
 from mnemon.semantics.rules.people import People
 from mnemon.semantics.rules.word_lists import words
 from mnemon.semantics.semantic_event import Category
@@ -77,3 +78,27 @@ async def test_a_title_or_an_initial_with_the_last_name_is_the_person_whom_the_d
         f"{called} will order the new batteries by Friday.", people=("Wanjiru Kamau", "Eirik Solbakken")
     )
     assert [actor.ref for actor in event.actors] == ["Wanjiru Kamau"]
+
+
+async def test_a_title_is_no_part_of_a_whole_name() -> None:
+    text = "Present: Dr. Amira Farouk (chair), Prof. Dr. Leif Aas\n\nAmira will order the chairs by 3 March 2026.\n"
+    event = await the_event(text)
+    assert [actor.ref for actor in event.actors] == ["Amira Farouk"]
+    assert People.known_from("", ["Prof. Dr. Leif Aas", "Dr. Weiss"]).names == ("Leif Aas", "Dr. Weiss")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Agreed to try it until the end of June.",
+        "We decided to move the summer party to the yard.",
+        "It was decided that Gasthof Sonne is the place.",
+    ],
+)
+async def test_what_was_agreed_a_celebration_and_an_inn_are_nobody(text: str) -> None:
+    assert [actor.ref for event in await events(f"# Minutes\n\n{text}\n") for actor in event.actors] == []
+
+
+def test_the_parties_of_a_contract_are_somebody() -> None:
+    assert agent_in("the other party", People(())).kind == "group"
+    assert agent_in("the summer party", People(())).kind == "thing"

@@ -38,6 +38,7 @@ async def test_each_kind_of_event_is_found(text: str, category: str) -> None:
     "text",
     [
         "I will not attend the meeting.",
+        "Ben objected that 90 EUR is too much, but will not block it.",
         "I won't send another summary.",
         "Should we use Postgres?",
         "Did Anna decide to leave the board?",

@@ -10,7 +10,7 @@ from mnemon.documents.structure.names import CAPITALISED, NAME, PARTICLE
 from mnemon.semantics.extract.revision import Revision
 from mnemon.semantics.learned.parties import party_called
 from mnemon.semantics.learned.placed_names import could_be_name
-from mnemon.semantics.rules.agents import GROUPS
+from mnemon.semantics.rules.agents import GROUPS, is_celebration
 from mnemon.semantics.rules.people import FIRM_WORDS, NOT_NAMES, People
 
 # Those whom the document's fields name; a name that is only written so; a firm; a group or an office; a party.
@@ -93,7 +93,8 @@ def _all(revision: Revision, said: str, german: bool) -> Iterator[OwnerMention]:
         if len(match[0]) >= _SMALL_LEAST and match[0] not in NOT_NAMES and _is_first_name(people, match[0]):
             yield _somebody(revision, match.start(), match.end(), match[0])
     for match in _GROUP.finditer(said) if not german else ():
-        yield OwnerMention(match.start(), match.end(), match["some"] or match["bare"], "group")
+        if not is_celebration(group := match["some"] or match["bare"]):
+            yield OwnerMention(match.start(), match.end(), group, "group")
 
 
 def _titled(revision: Revision, match: re.Match[str]) -> OwnerMention:

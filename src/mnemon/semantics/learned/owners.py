@@ -22,8 +22,15 @@ _BARE = re.compile(
     r"|there|this|that|sie|er|es|ihr|wir)(?-i:[a-zäöü])",
     re.IGNORECASE,
 )
+# Who says "Let's book the hall" is one of those who do.
+_LET_US = re.compile(
+    r"\W*(?:(?:ok(?:ay)?|so|then|yes|right|gut|ja|dann|also),?\s+)*(?:let['’]s|let us|lass(?:t)? uns)\s", re.IGNORECASE
+)
 # Two of one label, or joined by "and", owe it together where neither is much likelier.
 _TOGETHER = 0.1
+# Signs of whoever stands in the clause, in its label or its line, or in the heading of duties; of who is known.
+_AT_HAND = frozenset(("in", "label", "line", "duties", "group_by", "party", "self"))
+_KNOWN = frozenset(("listed", "voice"))
 
 
 def owners_of(search: OwnerSearch) -> tuple[str, ...]:
@@ -32,6 +39,9 @@ def owners_of(search: OwnerSearch) -> tuple[str, ...]:
     signs = {} if told or is_open(search.unit.cells.get("owner")) else owner_signs(search)
     if signs and _is_left_empty(search):
         signs = {name: own for name, own in signs.items() if "in" in own}
+    if any(_undergoes(own) for own in signs.values()):
+        likely = {name: own for name, own in signs.items() if _AT_HAND & own or (_KNOWN & own and score_of(own) > 0)}
+        signs = {name: own for name, own in likely.items() if not _undergoes(own)}
     if not signs:
         return told
     scores = {name: score_of(own) for name, own in signs.items()}
@@ -39,6 +49,11 @@ def owners_of(search: OwnerSearch) -> tuple[str, ...]:
     beside = [name for name in signs if name != best and _beside(signs[best], signs[name])]
     near = (name for name in beside if math.exp(scores[name] - scores[best]) >= _TOGETHER)
     return (best, *near)
+
+
+def _undergoes(signs: frozenset[str]) -> bool:
+    """ "Receipts must be handed in": receipts owe nothing, and whom it asks may stand nowhere."""
+    return "noun" in signs and "after:undergoes" in signs
 
 
 def _beside(best: frozenset[str], other: frozenset[str]) -> bool:
@@ -55,7 +70,8 @@ def told_owners(search: OwnerSearch) -> tuple[str, ...]:
         last = _HANDED_ON.split(told or "")[-1]
         if names := [full(name) for name in split_names(last) if may_own(name)]:
             return tuple(dict.fromkeys(names))
-    if search.unit.speaker and search.start == search.unit.start and _BARE.match(search.clause):
+    says = _BARE.match(search.clause) or _LET_US.match(search.clause)
+    if search.unit.speaker and search.start == search.unit.start and says:
         return (full(search.unit.speaker),)
     return ()
 

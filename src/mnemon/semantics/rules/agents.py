@@ -93,7 +93,7 @@ def agent_in(words: str, people: People) -> Agent:
         return Agent("person", (match["term"],))
     if match := _DEPARTMENTS.search(words):
         return Agent("group", tuple(split_names(match["names"])))
-    if match := _GROUP_PHRASE.search(words):
+    if (match := _GROUP_PHRASE.search(words)) and not is_celebration(match["head"]):
         return Agent("group", (_group_name(match),))
     last = words.split()[-1] if words.split() else ""
     if last and people.is_known(last):
@@ -136,6 +136,20 @@ def _pronoun(word: str) -> Agent:
     if word == "they":
         return Agent("they")
     return Agent("pronoun") if word in ("he", "she") else NOBODY
+
+
+# Of a contract; a summer party is nobody.
+_PARTY = re.compile(r"\bpart(?:y|ies)$", re.IGNORECASE)
+_OF_CONTRACT = re.compile(
+    rf"(?:(?:{_DETERMINER}|first|second|third|other|either|neither|same|defaulting|disclosing|receiving|affected|injured"
+    r"|contracting|interested|opposing|green|labour|labor|democratic|steering|working)\s+)*part(?:y|ies)",
+    re.IGNORECASE,
+)
+
+
+def is_celebration(group: str) -> bool:
+    """ "The summer party", "the Christmas party": not "the other party"."""
+    return _PARTY.search(group) is not None and _OF_CONTRACT.fullmatch(group) is None
 
 
 def _group_name(match: re.Match[str]) -> str:

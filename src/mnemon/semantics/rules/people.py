@@ -25,7 +25,7 @@ _QUALITY = re.compile(r"[^-]{2,}(?:able|ible|ful|less|ous|[tcsnkpdgvwxz]ed|ched|
 QUALITIES = words(
     """ready able unable willing eager happy glad due set likely unlikely bound sorry certain stuck busy sick ill absent
     late overdue gone left sent paid built bought sold found lost kept made begun written taken given shown known
-    bereit fertig erledigt fällig krank unterwegs"""
+    agreed guaranteed bereit fertig erledigt fällig krank unterwegs"""
 )
 # "Acme Gmb", "Nordsee Logistics": the last word says that it is nobody.
 FIRM_WORDS = words(
@@ -42,6 +42,8 @@ _MOST_INITIALS = 3
 _CONTRACTION = re.compile(r"[’'](?:ll|m|ve|re|s|d|t)$")
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
 _CALLED = re.compile(rf"(?:{TITLE}|(?P<initial>[{UPPER}])\.)\s+(?P<last>{CAPITALISED})")
+# A title is no part of a whole name, and all that tells who "Dr. Weiss" is.
+_BEFORE_NAME = re.compile(rf"^(?:{TITLE} )+(?={CAPITALISED} (?:{PARTICLE} )?{CAPITALISED})")
 _SHORTENED = re.compile(rf"(?P<first>{CAPITALISED})\s(?P<initial>[{UPPER}])\.?")
 # Capitalised words that begin a sentence, a heading or a company more often than a person's name.
 NOT_NAMES = (
@@ -68,6 +70,8 @@ NOT_NAMES = (
     falls weil dass nun jetzt statt firma lieferant kunde projekt beschluss punkt nächste nächster nächstes letzte
     ende anfang mitte januar februar märz mai juni juli oktober dezember montag dienstag mittwoch donnerstag freitag
     samstag sonntag
+    hotel gasthof gasthaus restaurant café cafe bistro pension praxis kanzlei museum theater theatre kirche church
+    school schule
     security legal sales support product design finance procurement facilities ops qa hr it logistics"""
     )
     | QUALITIES
@@ -272,6 +276,6 @@ def _could_be_person(name: str, common_words: frozenset[str]) -> bool:
 
 
 def _tidy(name: str) -> str:
-    plain = " ".join(name.strip(" @,:;.-–—").split())
+    plain = _BEFORE_NAME.sub("", " ".join(name.strip(" @,:;.-–—").split()))
     plain = re.sub(r"\AHerrn(?= )", "Herr", re.sub(r"[’']s$", "", plain))
     return plain.title() if plain.isupper() and " " in plain else plain

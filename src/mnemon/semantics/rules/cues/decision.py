@@ -14,6 +14,8 @@ _FORECAST = (
     r"|believe|lie|regret|mind|bore|bother|disappoint|let you|miss|lose|fail|suffer|notice|understand|like|want"
     r"|manage|reach|finish|always|necessarily|only|even|ever|repeat|solve|receive)\b"
 )
+# "Is against it, but will not block it": whoever gives way decides nothing.
+_YIELDS = r"(?:block|oppose|object|veto|insist|stand in|fight|stop (?:it|this|that|them|us|you)|resist|hinder)\b"
 _APPROVED = (
     r"(?:approved|authori[sz]ed|signed off|green-?lit|ratified|endorsed|adopted|vetoed|rejected|declined"
     r"|accepted)"
@@ -73,7 +75,7 @@ DECISION_CUES = (
         "will_not",
         _D,
         r"(?:\b(?:won't|will not|(?:am|is|are) not going to)|(?:'m|'re|'s) not going to) "
-        rf"(?:be (?!running into|having|getting|seeing)[a-z]+ing|(?!{_FORECAST})[a-z]+)\b",
+        rf"(?:be (?!running into|having|getting|seeing)[a-z]+ing|(?!{_FORECAST}|{_YIELDS})[a-z]+)\b",
         agents=frozenset({"we", "person"}),
         when_denied=True,
         written=True,
