@@ -8,7 +8,6 @@ from uuid import UUID
 
 from mnemon.errors import InvalidRequest, MnemonError, NotAuthenticated
 from mnemon.identity.default_tenant import DEFAULT_SLUG
-from mnemon.log.events import Actor
 from mnemon.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -16,9 +15,6 @@ if TYPE_CHECKING:
     from mnemon.client.remote import RemoteCalls
 
 Result = TypeVar("Result")
-
-# Whoever runs the command owns the machine; that is who the record names.
-OPERATOR = Actor("system", "operator:cli")
 
 Command = Callable[..., None]
 

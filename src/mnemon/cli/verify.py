@@ -7,9 +7,10 @@ from uuid import UUID
 
 import typer
 
-from mnemon.cli.context import OPERATOR, on_its_own, opened, run_async
+from mnemon.cli.context import on_its_own, opened, run_async
 from mnemon.cli.output import Json, complaints, counted, say, show, table
 from mnemon.identity.tenants import all_tenants, tenant_by_slug
+from mnemon.log.events import OPERATOR
 
 if TYPE_CHECKING:
     from mnemon.verification.run import VerificationReport

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from pydantic import BaseModel
 
 from mnemon.documents.intake.upload import upload
+from mnemon.identity.at_home import seated
 from mnemon.identity.default_tenant import DEFAULT_SLUG
 from mnemon.identity.tenants import tenant_by_slug
-from mnemon.log.events import Actor
+from mnemon.log.events import PROGRAM
 from mnemon.operations import Caller, Input, Operation, as_json, read_input
 from mnemon.settings import Settings
 from mnemon.telemetry import warn_alone_unless_configured
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
 In = TypeVar("In", bound=Input)
 Out = TypeVar("Out", bound=BaseModel)
-
-# Whoever runs the program owns the home; that is who the record names.
-PROGRAM = Actor("system", "program")
 
 
 class EmbeddedCalls:
@@ -45,7 +43,8 @@ class EmbeddedCalls:
         async with AsyncExitStack() as opening:
             self._mnemon = await opening.enter_async_context(open_mnemon(self._settings))
             tenant = await tenant_by_slug(self._mnemon.database, self._tenant)
-            self._caller = Caller(tenant.tenant_id, PROGRAM, channel="library")
+            actor = await seated(self._mnemon.database, tenant.tenant_id, PROGRAM)
+            self._caller = Caller(tenant.tenant_id, actor, channel="library")
             await opening.enter_async_context(being_read(self._mnemon))
             self._opened = opening.pop_all()
         return self

@@ -25,6 +25,8 @@ READERS_OF_REVISION = """
 SELECT readers FROM mnemon.document_revisions WHERE tenant_id = mnemon.current_tenant() AND doc_version_id = %s
 """
 KINDS = ("user", "operator")
+# As `mnemon.current_reader` and `mnemon.may_read` take it; no name holds it.
+BETWEEN = "\x1f"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +34,17 @@ class Reader:
     """Whose eyes. A token reads what its owner may; a role adds nothing, so an administrator reads no private notes."""
 
     name: str | None = None
+    # Under which they kept things too.
+    earlier: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, actor: Actor) -> "Reader":
+        if actor.reads_as:
+            return cls(actor.reads_as[0], actor.reads_as[1:])
         return cls(actor.on_behalf_of.id if actor.on_behalf_of else actor.id)
+
+    def is_among(self, names: Iterable[str | None]) -> bool:
+        return self.name is not None and not {self.name, *self.earlier}.isdisjoint(names)
 
 
 # Sees what everyone of the tenant may see.
@@ -44,7 +53,7 @@ ANYONE = Reader()
 
 async def read_as(tx: Connection, reader: Reader) -> None:
     """Until the transaction ends, searches show what this reader may see."""
-    await tx.execute(SET, (reader.name or "",))
+    await tx.execute(SET, (BETWEEN.join((reader.name or "", *reader.earlier)),))
 
 
 async def open_as(tx: Connection, reader: Reader, doc_id: UUID) -> None:

@@ -39,6 +39,8 @@ class Actor:
     session_id: str | None = None
     trust_level: str | None = None
     ip_address: str | None = None
+    # Whose eyes it has, the first of them as owner of what it keeps, where that is not its own id. Not recorded.
+    reads_as: tuple[str, ...] = ()
 
     @property
     def person_id(self) -> str:
@@ -48,6 +50,9 @@ class Actor:
 
 
 SYSTEM = Actor("system", "mnemon", "Mnemon")
+# Whoever runs a command, or a program on a home, owns the machine; that is who the record names.
+OPERATOR = Actor("system", "operator:cli")
+PROGRAM = Actor("system", "program")
 
 
 @dataclass(frozen=True, slots=True)

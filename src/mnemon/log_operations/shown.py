@@ -111,7 +111,7 @@ async def shown_data(mnemon: Parts, caller: Caller, subject_id: str) -> AsyncIte
 
 
 def _without_questions_of_others(shape: dict[str, Any], reader: Reader) -> dict[str, Any]:
-    if shape["type"] != ASKED.type or _asker(shape) == reader.name or not isinstance(shape["data"], dict):
+    if shape["type"] != ASKED.type or reader.is_among([_asker(shape)]) or not isinstance(shape["data"], dict):
         return shape
     kept = {name: value for name, value in shape["data"].items() if name not in ASKED_WORDS}
     return shape | {"data": kept | {"withheld": WITHHELD}}
@@ -122,7 +122,7 @@ def _without_lists_of_others(shape: dict[str, Any], reader: Reader) -> dict[str,
     data = shape["data"]
     if shape["type"] not in OF_ARCHIVES or not isinstance(data, dict) or not data.get("readers"):
         return shape
-    if reader.name in data["readers"]:
+    if reader.is_among(data["readers"]):
         return shape
     return shape | {"data": {"subject": data["subject"], "withheld": WITHHELD}}
 

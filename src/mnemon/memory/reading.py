@@ -243,7 +243,7 @@ async def _versions(connection: Connection, view: View, emo_id: UUID) -> list[di
 
 def is_for(reader: Reader, row: Mapping[str, Any]) -> bool:
     """Whether an object is for a reader; its row says so, whichever version it is of."""
-    return scope_of(row).is_for(reader.name)
+    return scope_of(row).is_for(reader)
 
 
 def read_version(as_of: AsOf) -> int | None:

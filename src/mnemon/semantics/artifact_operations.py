@@ -183,7 +183,7 @@ async def deletable(tx: Connection, caller: Caller, artifact_uid: str) -> Artifa
     reader = Reader.of(caller.actor)
     await read_as(tx, reader)
     artifact = await find_artifact(tx, artifact_uid)
-    if artifact.document.owner != reader.name:
+    if not reader.is_among([artifact.document.owner]):
         if caller.principal is None:
             raise NotAllowed("Only the owner of an artifact deletes it; `mnemon documents purge` destroys a document.")
         caller.authorise(Action.MANAGE_PRIVACY)

@@ -14,9 +14,11 @@ from annotated_types import Le
 from mnemon.cli.binding.one_name import OneNameEach
 from mnemon.cli.binding.options import argument, option, parameter, placed, shown_name, unset, words
 from mnemon.cli.binding.refusals import told_as_typed
-from mnemon.cli.context import OPERATOR, opened, run_async, server_calls, tenant_of
+from mnemon.cli.context import opened, run_async, server_calls, tenant_of
 from mnemon.cli.output import EveryTenant, Json, JsonLines, TenantOption, agree, show
+from mnemon.identity.at_home import seated
 from mnemon.identity.default_tenant import DEFAULT_SLUG
+from mnemon.log.events import OPERATOR
 from mnemon.operations import (
     EVERY_TENANT,
     Bound,
@@ -252,7 +254,7 @@ async def acting(tenant: str | None) -> AsyncIterator[tuple["Mnemon", Caller]]:
             yield mnemon, Caller(EVERY_TENANT, OPERATOR, channel="cli")
     else:
         async with tenant_of(tenant) as (mnemon, tenant_id):
-            yield mnemon, Caller(tenant_id, OPERATOR, channel="cli")
+            yield mnemon, Caller(tenant_id, await seated(mnemon.database, tenant_id, OPERATOR), channel="cli")
 
 
 @asynccontextmanager

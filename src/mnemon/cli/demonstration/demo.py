@@ -15,7 +15,7 @@ import typer
 from mnemon import __version__
 from mnemon.app import Mnemon, open_mnemon
 from mnemon.beside import working_inside
-from mnemon.cli.context import OPERATOR, on_its_own, run_async, settings_for_command
+from mnemon.cli.context import on_its_own, run_async, settings_for_command
 from mnemon.cli.demonstration.demo_documents import DECIDED, QUESTIONS, UNANSWERABLE, ask, open_old_version, take_in
 from mnemon.cli.demonstration.demo_events import read_events
 from mnemon.cli.demonstration.demo_log import record_a_decision, tamper
@@ -25,6 +25,7 @@ from mnemon.cli.output import Json, console, say, show
 from mnemon.documents.samples import sample_corpus
 from mnemon.identity.login import add_login_link
 from mnemon.identity.tenants import add_tenant
+from mnemon.log.events import OPERATOR
 
 
 @on_its_own("It shows the doors, on a database of its own.")

@@ -5,10 +5,10 @@ import time
 from typing import Any
 
 from mnemon.app import Mnemon
-from mnemon.cli.context import OPERATOR
 from mnemon.cli.demonstration.demo_stage import LONGEST_WAIT, POLL_SECONDS, DemoClient, result, step
 from mnemon.cli.output import counted, one_line
 from mnemon.documents.samples import sample_list
+from mnemon.log.events import OPERATOR
 from mnemon.mail.inputs import ImportAsked
 from mnemon.mail.operations import import_mail
 from mnemon.operations import Caller

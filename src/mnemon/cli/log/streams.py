@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.tree import Tree
 
 from mnemon.cli.binding.bind import acting, call, command
-from mnemon.cli.context import OPERATOR, on_its_own, run_async, tenant_of
+from mnemon.cli.context import on_its_own, run_async
 from mnemon.cli.log.shown import line_of, print_events, print_lines, short
 from mnemon.cli.output import JsonLines, TenantOption, console, counted, say, show
 from mnemon.errors import InvalidRequest
@@ -20,7 +20,7 @@ from mnemon.log.read.pattern import Pattern
 from mnemon.log_operations import events
 from mnemon.log_operations.event_inputs import CausesAsked, LogEventAsked, StreamAsked
 from mnemon.log_operations.event_outputs import EventsRead, LogEventOut, TraceOut
-from mnemon.operations import Caller, Differs
+from mnemon.operations import Differs
 
 STREAMS = {
     "entity": "Of an entity: TYPE/ID, or ID of any type.",
@@ -76,9 +76,9 @@ def _read(tenant: str, asked: StreamAsked, as_json: bool, left: dict[str, Any]) 
 
 async def _pages(tenant: str, asked: StreamAsked, as_json: bool, *, everything: bool) -> str | None:
     """Print the next page, or all of them; returns the cursor to go on with."""
-    async with tenant_of(tenant) as (mnemon, tenant_id):
+    async with acting(tenant) as (mnemon, caller):
         while True:
-            page = await events.read(mnemon, Caller(tenant_id, OPERATOR), asked)
+            page = await events.read(mnemon, caller, asked)
             print_lines(page.events) if as_json else _print_page(page)
             if page.next_cursor is None or not everything:
                 return page.next_cursor
@@ -111,13 +111,13 @@ def tail(
 
     async def work() -> None:
         wanted = StreamAsked(legal_entity=legal_entity, direction="backward", limit=max(count, 1))
-        async with tenant_of(tenant) as (mnemon, tenant_id):
-            recent = (await events.read(mnemon, Caller(tenant_id, OPERATOR), wanted)).events
+        async with acting(tenant) as (mnemon, caller):
+            recent = (await events.read(mnemon, caller, wanted)).events
             put(recent[::-1] if count else [])
             if follow:
                 newest = int(recent[0]["sequence"]) if recent else 0
                 pattern = Pattern(legal_entities=[legal_entity])
-                async for event in mnemon.log.follow(tenant_id, pattern, after={legal_entity: newest}):
+                async for event in mnemon.log.follow(caller.tenant_id, pattern, after={legal_entity: newest}):
                     put([event.as_json()])  # type: ignore[list-item]  # the shape that LogEventOut describes
 
     with contextlib.suppress(KeyboardInterrupt):

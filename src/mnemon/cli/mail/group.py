@@ -3,12 +3,11 @@
 import asyncio
 import shlex
 from typing import TYPE_CHECKING, Annotated, Any
-from uuid import UUID
 
 import typer
 
 from mnemon.cli.binding.bind import acting, command
-from mnemon.cli.context import OPERATOR, run_async
+from mnemon.cli.context import run_async
 from mnemon.cli.mail.consensus import print_consensus, print_report, print_requested, print_stored, print_whole
 from mnemon.cli.mail.passages import print_citations, print_found, print_passages
 from mnemon.cli.output import complaints, counted, say, show, table
@@ -17,7 +16,7 @@ from mnemon.mail.consensus import operations as consensus_operations
 from mnemon.mail.consensus.threads import is_reading
 from mnemon.mail.sources.kinds import local_path, source_type_of
 from mnemon.mail.storing.passages import passages_to_make
-from mnemon.operations import as_json
+from mnemon.operations import Caller, as_json
 from mnemon.reports import operations as report_operations
 from mnemon.reports import stored_operations as stored
 from mnemon.reports.retrieval import operations as retrieval
@@ -161,7 +160,7 @@ async def _imported(tenant: str, asked: inputs.ImportAsked, wait: bool, quiet: b
         settle_memory()
         working = asyncio.create_task(worker.run())
         try:
-            ended = await _followed(mnemon, caller.tenant_id, begun, quiet)
+            ended = await _followed(mnemon, caller, begun, quiet)
         finally:
             worker.stop()
             await working
@@ -169,7 +168,7 @@ async def _imported(tenant: str, asked: inputs.ImportAsked, wait: bool, quiet: b
 
 
 async def _followed(
-    mnemon: "Mnemon", tenant: UUID, begun: outputs.ImportBegun, quiet: bool
+    mnemon: "Mnemon", caller: Caller, begun: outputs.ImportBegun, quiet: bool
 ) -> list[outputs.MailImportShown]:
     """Until the look at the source has ended, and all that came of it: imports, consensus, passages."""
     from rich.progress import BarColumn, Progress, TextColumn
@@ -178,7 +177,7 @@ async def _followed(
     with Progress(*columns, console=complaints, disable=quiet, transient=True) as bar:
         line = bar.add_task(f"Looking at {begun.name}", total=None)
         while True:
-            looked, imports = await _state(mnemon, tenant, begun)
+            looked, imports = await _state(mnemon, caller, begun)
             for one in imports[:1]:
                 read = f"{one.source}: {counted(one.counts.get('messages', 0), 'message')}"
                 bar.update(line, description=read, completed=one.position, total=one.total or None)
@@ -186,8 +185,9 @@ async def _followed(
                 break
             if looked == "DONE" and all(one.status in ENDED for one in imports):
                 bar.update(line, description="Reading what was agreed", total=None)
-                left, all_of_them = await passages_to_make(mnemon.database, tenant, [one.import_id for one in imports])
-                if not await is_reading(mnemon.database, tenant):
+                ids = [one.import_id for one in imports]
+                left, all_of_them = await passages_to_make(mnemon.database, caller.tenant_id, ids)
+                if not await is_reading(mnemon.database, caller.tenant_id):
                     made = all_of_them - left
                     bar.update(line, description="Making passages", completed=made, total=all_of_them or None)
                     if not left:
@@ -199,13 +199,13 @@ async def _followed(
 
 
 async def _state(
-    mnemon: "Mnemon", tenant: UUID, begun: outputs.ImportBegun
+    mnemon: "Mnemon", caller: Caller, begun: outputs.ImportBegun
 ) -> tuple[str, list[outputs.MailImportShown]]:
     from mnemon.documents.access import Reader, read_as
     from mnemon.work.jobs import job_by_id
 
-    async with mnemon.database.transaction(tenant) as tx:
-        await read_as(tx, Reader.of(OPERATOR))
+    async with mnemon.database.transaction(caller.tenant_id) as tx:
+        await read_as(tx, Reader.of(caller.actor))
         job = await job_by_id(tx, begun.job_id, reader=None)
         rows = await (await tx.execute(operations.IMPORTS, (200,))).fetchall()
     names = (job.result or {}).get("imports", ())

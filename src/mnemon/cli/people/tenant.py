@@ -12,7 +12,7 @@ from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
 from mnemon.app import Mnemon
-from mnemon.cli.context import OPERATOR, on_its_own, opened, run_async
+from mnemon.cli.context import on_its_own, opened, run_async
 from mnemon.cli.output import Json, say, show, table
 from mnemon.db.external import external_server
 from mnemon.db.tenant_copy import MoveRefused
@@ -21,6 +21,7 @@ from mnemon.errors import InvalidRequest, NotFound
 from mnemon.identity.given_up_moves import CopyDiscarded, discard_copy
 from mnemon.identity.tenant_moves import TenantMove, move_tenant, moves
 from mnemon.identity.tenants import Tenant, add_tenant, all_tenants, tenant_by_slug
+from mnemon.log.events import OPERATOR
 from mnemon.log.privacy.archive_store import archive_folder
 
 app = typer.Typer(help="Tenants: separate worlds in one database.", no_args_is_help=True)

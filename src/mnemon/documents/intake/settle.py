@@ -8,7 +8,7 @@ from uuid import UUID
 
 from mnemon.db.database import Connection
 from mnemon.documents import events as happened
-from mnemon.documents.access import reader_ids
+from mnemon.documents.access import Reader, reader_ids
 from mnemon.documents.artifact_names import own_address, shared_address
 from mnemon.documents.errors import UnfitField
 from mnemon.documents.extraction.kinds import MEDIA_TYPES
@@ -23,6 +23,7 @@ from mnemon.documents.intake.new_run import add_run, run_config
 from mnemon.documents.intake.origin import RunType
 from mnemon.documents.intake.terms import (
     Known,
+    is_theirs,
     person_behind,
     readers_of,
     refuse_over,
@@ -121,7 +122,7 @@ async def _address(tx: Connection, arrival: Arrival) -> str:
 async def _address_of(tx: Connection, arrival: Arrival, doc_id: UUID) -> str:
     """Where the document came from; for whoever may not read it there is none."""
     found = await (await tx.execute(OF_DOCUMENT, (doc_id,))).fetchone()
-    if found is None or (found["readers"] is not None and person_behind(arrival.actor) not in found["readers"]):
+    if found is None or (found["readers"] is not None and not Reader.of(arrival.actor).is_among(found["readers"])):
         raise NotFound(f"There is no document {doc_id}: new_version_of names one of the list.", doc_id=str(doc_id))
     if found["source_uri"].startswith(NOT_FILES):
         raise UnfitField("This document was sent as a text or in a mail: no file is its next version.", field=NEW_OF)
@@ -137,7 +138,7 @@ async def _apart_from_hidden(tx: Connection, arrival: Arrival, address: str) -> 
     await lock_source(tx, address)
     found = await (await tx.execute(OF_ADDRESS, ([address, own],))).fetchall()
     readers = {row["source_uri"]: row["readers"] for row in found}
-    hidden = readers.get(address) is not None and me not in readers[address]
+    hidden = readers.get(address) is not None and not Reader.of(arrival.actor).is_among(readers[address])
     return own if own in readers or hidden else address
 
 
@@ -187,7 +188,7 @@ async def _restored(transaction: LogTransaction, arrival: Arrival, known: Known,
 def _said_anew(arrival: Arrival, known: Known, terms: dict[str, Any], title: str) -> Sequence[NewEvent]:
     """An owner's title holds, for a text and for a file that is sent again; the name of a file is no title that its
     sender chose."""
-    if arrival.origin.title and known["owner"] == person_behind(arrival.actor):
+    if arrival.origin.title and is_theirs(arrival.actor, known):
         title = arrival.origin.title
     if title == known["title"] and not says_otherwise(terms, known):
         return []

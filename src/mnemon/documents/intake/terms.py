@@ -21,6 +21,10 @@ def person_behind(actor: Actor) -> str:
     return name
 
 
+def is_theirs(actor: Actor, known: Known) -> bool:
+    return Reader.of(actor).is_among([known["owner"]])
+
+
 def readers_of(origin: Origin, owner: str) -> list[str] | None:
     """None for everyone of the tenant. A team is whom the sender lists, or else everyone."""
     scope = origin.visibility_scope
@@ -32,7 +36,7 @@ def readers_of(origin: Origin, owner: str) -> list[str] | None:
 def terms_of(origin: Origin, actor: Actor, known: Known | None) -> dict[str, Any]:
     """As its owner says now, or else as it was. Somebody else's new revision leaves it all alone."""
     me = person_behind(actor)
-    mine = known is None or known["owner"] == me
+    mine = known is None or is_theirs(actor, known)
     terms = {name: known[name] for name in TERMS} if known else DEFAULTS | {"owner": me}
     if mine and origin.sensitivity is not None:
         terms["sensitivity"] = origin.sensitivity
@@ -72,7 +76,7 @@ def refuse_wider(origin: Origin, actor: Actor, known: Known) -> None:
     """Nobody's words reach more readers than they named: who reads a document is for its owner to choose."""
     me = person_behind(actor)
     named = readers_of(origin, me)
-    if known["owner"] == me or named is None:
+    if is_theirs(actor, known) or named is None:
         return
     if known["readers"] is None or not {*known["readers"]} <= {*named}:
         whom = "everyone here" if known["readers"] is None else "more people than you name"

@@ -75,7 +75,7 @@ class Merging:
         async with self._reading.transaction(tenant) as connection:
             branch = await branch_in(connection, tenant, place)
             compared = await _compared(connection, tenant, place, branch)
-        return [one for one in compared if one.theirs.scope.is_for(reader.name)]
+        return [one for one in compared if one.theirs.scope.is_for(reader)]
 
     async def merge(
         self,
@@ -160,7 +160,7 @@ def _settled(compared: Sequence[Compared], resolutions: Mapping[UUID, Resolution
 
 def _refuse_hidden(branch: Branch, compared: Sequence[Compared], author: Author) -> None:
     """Nobody accepts what they may not read."""
-    hidden = [one for one in compared if not one.theirs.scope.is_for(author.reader.name)]
+    hidden = [one for one in compared if not one.theirs.scope.is_for(author.reader)]
     if hidden:
         raise NotAllowed(
             f"The branch {branch.branch} changes {len(hidden)} objects that are not for you: "

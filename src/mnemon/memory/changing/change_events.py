@@ -81,7 +81,7 @@ def refuse_if_gone(view: View, seen: MemoryObject, expected: int | None, *, dele
 
 def refuse_if_not_theirs(author: Author, seen: MemoryObject) -> None:
     """Others may read what its owner alone changes."""
-    if not (author.in_charge or seen.scope.is_changed_by(author.reader.name)):
+    if not (author.in_charge or seen.scope.is_changed_by(author.reader)):
         raise NotAllowed(
             f"{seen.emo_id} belongs to {seen.scope.owner}, who alone may change it: ask them, or write one of your own "
             "that supersedes it.",
@@ -92,7 +92,7 @@ def refuse_if_not_theirs(author: Author, seen: MemoryObject) -> None:
 
 def refuse_if_not_owner(author: Author, seen: MemoryObject) -> None:
     """Whoever may change an object does not thereby say who else may read it."""
-    if not author.in_charge and (seen.scope.owner is None or seen.scope.owner != author.reader.name):
+    if not author.in_charge and not author.reader.is_among([seen.scope.owner]):
         raise NotAllowed(
             f"{seen.emo_id} belongs to {seen.scope.owner or 'everyone'}: its owner or an administrator says who may "
             "read it.",

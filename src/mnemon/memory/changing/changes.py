@@ -268,7 +268,7 @@ class Changes:
         async def attempt() -> Changed:
             await self.checks.refuse_repeat(tenant, place, author)
             view, seen = await self._reading.find(tenant, place, emo_id)
-            if seen is None or not seen.scope.is_for(author.reader.name):
+            if seen is None or not seen.scope.is_for(author.reader):
                 raise not_found(place, emo_id)
             refuse_strangers(author, seen)
             refuse_if_gone(view, seen, expected, deleted=deleted)

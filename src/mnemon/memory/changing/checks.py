@@ -58,7 +58,7 @@ class ChangeChecks:
             raise InvalidRequest(f"{emo_id} cannot be related to itself.", emo_id=str(emo_id))
         for target in targets:
             _, found = await self._reading.find(tenant, place, target)
-            if found is None or found.deleted or not found.scope.is_for(author.reader.name):
+            if found is None or found.deleted or not found.scope.is_for(author.reader):
                 raise InvalidRequest(
                     f"{target} is no object of the branch {place.branch}: relate to one that is.", emo_id=str(target)
                 )

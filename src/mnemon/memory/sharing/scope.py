@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from mnemon.documents.access import Reader
+
 MemoryWriters = Literal["owner", "readers"]
 SCOPE_FIELDS = ("owner", "agent_id", "session_id", "readers", "writers")
 
@@ -27,11 +29,11 @@ class MemoryScope:
         said = {name: value for name, value in self.as_json().items() if value is not None}
         return {"scope": said} if self != OF_NOBODY else {}
 
-    def is_for(self, reader: str | None) -> bool:
-        return self.readers is None or reader in self.readers
+    def is_for(self, reader: Reader) -> bool:
+        return self.readers is None or reader.is_among(self.readers)
 
-    def is_changed_by(self, reader: str | None) -> bool:
-        return self.owner is None or self.writers == "readers" or reader == self.owner
+    def is_changed_by(self, reader: Reader) -> bool:
+        return self.owner is None or self.writers == "readers" or reader.is_among([self.owner])
 
 
 OF_NOBODY = MemoryScope()

@@ -146,7 +146,7 @@ def _event(caller: Caller, about: SpokenOf, new: NewCorrection) -> NewEvent:
 
 def _corrector(caller: Caller) -> str:
     """The person, also where an agent speaks for them."""
-    return Reader.of(caller.actor).name or caller.actor.id
+    return caller.actor.person_id
 
 
 def undone_event(caller: Caller, doc_id: UUID, doc_version_id: UUID, event_id: str, correction_id: str) -> NewEvent:
