@@ -26,22 +26,22 @@ CATALOGUE = {
     "serve": Entry("serve", "serve", "Run the server until Ctrl-C; a second Ctrl-C stops hard."),
     "work": Entry("work", "work", "Run jobs until Ctrl-C; a second Ctrl-C stops hard."),
     "search": Entry(
-        "ask",
+        "asking.ask",
         "search",
         "Find passages of documents by words and meaning, best first; and what memory says, beside them.",
     ),
     "ask": Entry(
-        "ask",
+        "asking.ask",
         "ask",
         "Answer a question from the documents, with the quotes that prove each sentence; or refuse and say why.",
     ),
     "receipt": Entry(
-        "ask",
+        "asking.ask",
         "receipt",
         "An answer of yours as one file that proves itself: JSON, or a page to print with the JSON inside.",
     ),
     "open": Entry(
-        "open_source",
+        "asking.open_source",
         "open_source",
         "Show the source of a number in the last answer or search, with the words marked.",
     ),

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 Command = Callable[..., None]
+# Of the line that runs, where --server named one, for the commands that it suggests.
+SERVER_OF_COMMAND: ContextVar[str | None] = ContextVar("server_of_command", default=None)
 
 
 class OnlyAtHome(MnemonError):
@@ -34,6 +37,12 @@ def on_its_own(why: str) -> Callable[[Command], Command]:
         return command
 
     return mark
+
+
+def server_named() -> str:
+    """What a suggested command needs so that it means the same server: nothing where the shell says it already."""
+    named = SERVER_OF_COMMAND.get()
+    return f" --server {named}" if named else ""
 
 
 def run_async(work: Coroutine[Any, Any, Result]) -> Result:

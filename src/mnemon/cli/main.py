@@ -39,7 +39,10 @@ def _options(
     ] = None,
 ) -> None:
     if server is not None:
+        from mnemon.cli.context import SERVER_OF_COMMAND
+
         os.environ["MNEMON_SERVER"] = server
+        SERVER_OF_COMMAND.set(server)
 
 
 def _say_stopped(stopped: KeyboardInterrupt) -> None:

@@ -48,6 +48,8 @@ class Answering:
     # Prints the answer, or with `each` all of them.
     human: Callable[[Any], None]
     differences: Differences = field(default_factory=dict)
+    # Makes fields of what the terminal takes beside them.
+    prepare: Callable[[Values, str], Values] | None = None
     # Picks what --json prints, and tells of an answer for which the exit code is 1.
     written: Callable[[Any], Any] | None = None
     failed: Callable[[Any], bool] | None = None
@@ -80,9 +82,8 @@ class BoundCommand(Answering):
     without_words: Callable[[str, Values, bool], None] | None = None
     # Further names of options that people know.
     short: Mapping[str, str] = field(default_factory=dict)
-    # What the terminal takes beside the fields, as a file; `prepare` makes fields of it.
+    # What the terminal takes beside the fields, as a file.
     beside: Mapping[str, Any] = field(default_factory=dict)
-    prepare: Callable[[Values, str], Values] | None = None
     # What a person is asked first: words with the fields in them, or made of the fields and the tenant.
     question: str | Callable[[Values, str], str] | None = None
     # Who acts, where that is not the operator: of the tenant, and what stands beside.
@@ -122,8 +123,8 @@ class BoundCommand(Answering):
             self.without_words(tenant, {name: one for name, one in values.items() if name != self.words}, wants_json)
             return
         chosen: Answering = next((one for one in self.alternatives if one.when(values)), self)
-        if self.prepare and chosen is self:
-            values = self.prepare(values, tenant)
+        if chosen.prepare:
+            values = chosen.prepare(values, tenant)
         if chosen.each:
             self._answer(chosen, tenant, values, wants_json)
             return
