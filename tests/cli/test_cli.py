@@ -109,7 +109,7 @@ def test_an_error_is_one_line_or_one_json_object_and_exit_code_1(
 ) -> None:
     plain = mnemon(environment, *words)
     assert (plain.returncode, plain.stdout) == (1, "")
-    assert plain.stderr.startswith(f"{code} {text}")
+    assert plain.stderr.startswith(f"Error: {text}")
     as_json = json.loads(mnemon(environment, *words, "--json").stderr)
     assert as_json["error_code"] == code
     assert text in as_json["error"]
@@ -118,7 +118,7 @@ def test_an_error_is_one_line_or_one_json_object_and_exit_code_1(
 def test_bad_settings_stop_the_start_with_a_sentence(environment: dict[str, str]) -> None:
     done = mnemon(environment | {"MNEMON_PORT": "eighty"}, "serve")
     assert done.returncode == 1
-    assert done.stderr == "BAD_SETTINGS MNEMON_PORT does not accept 'eighty': give a whole number from 0 to 65535.\n"
+    assert done.stderr == "Error: MNEMON_PORT does not accept 'eighty': give a whole number from 0 to 65535.\n"
     open_door = mnemon(environment | {"AUTH_ENABLED": "false"}, "serve", "--host", "0.0.0.0")
     assert "needs a loopback MNEMON_HOST" in open_door.stderr
 

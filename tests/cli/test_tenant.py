@@ -46,9 +46,9 @@ def test_a_tenant_whose_files_are_on_this_machine_alone_does_not_move(
     kept.write_text("Kept.")
     refused = mnemon(environment, "tenant", "move", "main", *ELSEWHERE)
     assert refused.returncode == 1
-    assert refused.stderr.startswith("MOVE_REFUSED Files of main are in") and setting in refused.stderr
+    assert refused.stderr.startswith("Error: Files of main are in") and setting in refused.stderr
     goes_on = mnemon(environment, "tenant", "move", "main", *ELSEWHERE, "--same-files")
-    assert goes_on.stderr.startswith("DATABASE_UNAVAILABLE"), "there is no database there"
+    assert goes_on.stderr.startswith("Error: "), "there is no database there"
     kept.unlink()
 
 

@@ -53,6 +53,16 @@ def test_a_file_that_comes_back_is_taken_in_again(tmp_path: Path) -> None:
     assert changed(watched, tmp_path) == ["plan.md"]
 
 
+def test_a_new_file_that_is_not_read_is_told_once(tmp_path: Path) -> None:
+    (tmp_path / "old.xyz").write_text("told of at the first look")
+    watched = WatchedFiles(list(find_files([tmp_path])))
+    (tmp_path / "new.xyz").write_text("what is this?")
+    assert changed(watched, tmp_path) == []
+    assert changed(watched, tmp_path) == ["new.xyz"]
+    (tmp_path / "new.xyz").write_text("still nobody knows")
+    assert changed(watched, tmp_path) == changed(watched, tmp_path) == []
+
+
 async def test_a_folder_is_followed_until_it_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "LOOK_SECONDS", 0.01)
     told: list[str] = []

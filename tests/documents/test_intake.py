@@ -102,8 +102,8 @@ async def test_the_same_bytes_again_are_skipped_and_leave_nothing(
         "status": "skipped",
         "reason": "already ingested, no changes",
         "filename": "other name.txt",
-        # As it is called here, whatever it is called now.
-        "title": "minutes.txt",
+        # As its owner calls it from now on.
+        "title": "Another title",
         "content_hash": DIGEST,
         "dedup_result": "skipped",
     }

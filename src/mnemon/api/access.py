@@ -57,7 +57,8 @@ async def _principal_of_credential(mnemon: Mnemon, request: Request) -> Principa
     cookie = request.cookies.get(SESSION_COOKIE)
     if cookie is None:
         raise NotAuthenticated(
-            "Log in first: POST /v1/auth/login, or send an access token as 'Authorization: Bearer …'."
+            "Log in first: with `mnemon login URL` for commands and programs (or connect(URL, token=…)), by an access "
+            "token sent as 'Authorization: Bearer …', or with POST /v1/auth/login."
         )
     refuse_foreign_pages(request)
     return await mnemon.sessions.principal_of(cookie)

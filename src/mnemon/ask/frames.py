@@ -102,7 +102,7 @@ ENGLISH = Frames(
     },
     refusals={
         "none_near": "No passage comes near enough to the question.",
-        "filtered": "Nothing passes the filters.",
+        "filtered": "Nothing passes the filters: {filters}.",
         "empty": "Nothing is stored here yet.",
         "another_person": "What comes nearest is about someone or something else, not about {names}.",
         "weak_evidence": "The sources do not say enough about this to answer.",
@@ -151,7 +151,7 @@ GERMAN = Frames(
     },
     refusals={
         "none_near": "Keine Stelle kommt der Frage nahe genug.",
-        "filtered": "Die Filter lassen nichts übrig.",
+        "filtered": "Die Filter lassen nichts übrig: {filters}.",
         "empty": "Hier ist noch nichts gespeichert.",
         "another_person": "Was am nächsten kommt, handelt von jemand oder etwas anderem, nicht von {names}.",
         "weak_evidence": "Die Quellen sagen darüber nicht genug, um zu antworten.",

@@ -62,7 +62,9 @@ class Refusal:
 
 def refuse_nothing_found(ranked: "Ranked", nearest: Sequence[PassageHit], frames: Frames) -> Refusal:
     why = "none_near" if ranked.scope.chunks else "filtered" if ranked.filters.applied() else "empty"
-    return _refusal("nothing_found", frames.refusal(why), ranked, nearest[:MISSES])
+    filters = ", ".join(f"{name.removesuffix('_id')} {value}" for name, value in ranked.filters.applied().items())
+    told = frames.refusal(why, filters=filters.replace("_", " "))
+    return _refusal("nothing_found", told, ranked, nearest[:MISSES])
 
 
 def refuse_weak(ranked: "Ranked", not_by: Sequence[str], hits: Sequence[PassageHit], frames: Frames) -> Refusal:

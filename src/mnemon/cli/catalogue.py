@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Any
 
 import typer
-from typer._click.exceptions import MissingParameter, UsageError
+from typer._click.exceptions import MissingParameter, NoSuchOption, UsageError
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
@@ -119,6 +119,13 @@ class Catalogue(TyperGroup):
             raise
 
 
+def _others_with(option: str, group: Any, called: str) -> str:
+    """Commands beside this one that know the option."""
+    known = group.commands if isinstance(group, TyperGroup) and not isinstance(group, Catalogue) else {}
+    names = [name for name, one in known.items() if any(option in each.opts for each in one.params)]
+    return f"That is an option of: {', '.join(f'{called} {name}' for name in names)}." if names else ""
+
+
 def _plain(refused: UsageError) -> str:
     """A value that a validator refused, in our words: its own are for programmers."""
     errors = getattr(refused.__cause__, "errors", None)
@@ -136,6 +143,8 @@ def _remedy_of(refused: UsageError) -> str:
     if isinstance(refused, MissingParameter):
         _, _, example = ((command and command.help) or "").partition("Example: ")
         return f"Example: {example.strip()}" if example else ""
+    if isinstance(refused, NoSuchOption) and refused.ctx and refused.ctx.parent:
+        return _others_with(refused.option_name, refused.ctx.parent.command, refused.ctx.parent.command_path)
     if isinstance(command, TyperGroup) and "No such command" in refused.message and "Did you" not in refused.message:
         return f"There are: {', '.join(command.commands)}."
     return ""

@@ -18,7 +18,7 @@ from mnemon.cli.output import console, counted, say, show, table
 from mnemon.client.remote import filename_of
 from mnemon.documents import operations
 from mnemon.documents.extraction.recognition.tesseract import RECOGNISED
-from mnemon.documents.inputs import VersionAsked
+from mnemon.documents.inputs import DocumentAsked, VersionAsked
 from mnemon.documents.library import Document
 from mnemon.documents.outputs import ChunkList, DocumentList, VersionList
 from mnemon.documents.rebuild import active_documents
@@ -155,6 +155,12 @@ async def _one_or_all(mnemon: Mnemon, tenant_id: UUID, values: dict[str, Any]) -
         yield {"doc_id": one}
 
 
+def _which_one(values: dict[str, Any], tenant: str) -> str:
+    """Nobody knows a document by its id."""
+    known: Document = run_async(call(operations.get, tenant, DocumentAsked(doc_id=UUID(str(values["doc_id"])))))
+    return f"Destroy “{known.title}” ({known.doc_id}) for good, in all its versions?"
+
+
 command(
     app, "download", operations.download, lambda found: None, arguments=["doc_id"], prepare=document_meant,
     perform=_download, in_pieces=False,
@@ -175,7 +181,7 @@ command(
 command(
     app, "purge", operations.purge,
     lambda gone: say(f"Gone: {counted(gone.versions, 'version')}, {counted(gone.runs, 'run')}."),
-    arguments=["doc_id"], prepare=document_meant, question="Destroy document {doc_id} for good?",
+    arguments=["doc_id"], prepare=document_meant, question=_which_one,
     example=f"mnemon documents purge {ID}",
 )  # fmt: skip
 

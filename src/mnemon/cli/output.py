@@ -86,11 +86,11 @@ def counted(number: int, noun: str) -> str:
 
 
 def fail(failure: MnemonError, as_json: bool) -> None:
-    """The error in the one shape, on standard error."""
+    """The error in the one shape for a program, and as a sentence for a person, on standard error."""
     if as_json:
         sys.stderr.write(orjson.dumps(failure.as_json(), default=_plain).decode() + "\n")
     else:
-        complaints.print(f"[bold red]{failure.code}[/] {escape(failure.message)}")
+        complaints.print(f"[bold red]Error:[/] {escape(failure.message)}")
 
 
 def _text(cell: object) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 import typer
 
 from mnemon.cli.binding.bind import command
+from mnemon.cli.naming import OF_A_DOCUMENT, document_meant
 from mnemon.cli.output import counted, say, table
 from mnemon.documents import operations
 from mnemon.documents.outputs import RunList
@@ -52,6 +53,7 @@ def _as_runs(answer: dict[str, Any]) -> dict[str, Any]:
 
 command(
     app, "list", operations.list_runs, print_runs, short={"doc_id": "--document"}, written=_as_runs,
+    prepare=document_meant, differences=OF_A_DOCUMENT,
     example="mnemon runs list --status failed",
 )  # fmt: skip
 command(app, "show", operations.get_run, print_run, arguments=["run_id"], example=f"mnemon runs show {ID}")

@@ -9,7 +9,7 @@ from mnemon import __version__
 from mnemon.cli.binding.bind import acting
 from mnemon.cli.context import on_its_own, run_async, server_calls
 from mnemon.cli.output import Json, TenantOption, counted, say, show, table
-from mnemon.documents.operations import list_documents
+from mnemon.documents.operations import list_documents, list_runs
 from mnemon.identity.default_tenant import DEFAULT_SLUG
 from mnemon.memory.operations.objects import find
 from mnemon.operations import Operation, read_input
@@ -47,6 +47,7 @@ async def _counted(call: Callable[[Operation[Any, Any], Any], Awaitable[Any]], w
     return {
         "version": __version__,
         "home": where,
+        "waiting": (await call(list_runs, read_input(list_runs, one | {"status": "queued"}))).total,
         "documents": (await call(list_documents, read_input(list_documents, one))).total,
         "semantic_events": (await call(search, read_input(search, one))).total,
         "memories": (await call(find, read_input(find, one))).total,
@@ -57,5 +58,7 @@ def _print(found: dict[str, Any], parts: dict[str, PartState]) -> None:
     say(f"Mnemon {found['version']} in {found['home']}", "bold")
     nouns = {"documents": "document", "semantic_events": "semantic event", "memories": "memory object"}
     say(", ".join(counted(found[name], noun) for name, noun in nouns.items()))
+    if found["waiting"]:
+        say(f"{counted(found['waiting'], 'file')} taken in and not read yet: `mnemon work` reads them.")
     rows = [(name, "works" if one.ok else "down" if one.needed else "idle", one.detail) for name, one in parts.items()]
     table(["Part", "State", "Detail"], rows, "")

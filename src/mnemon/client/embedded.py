@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from pydantic import BaseModel
 
 from mnemon.documents.intake.upload import upload
-from mnemon.identity.at_home import seated
 from mnemon.identity.default_tenant import DEFAULT_SLUG
 from mnemon.identity.tenants import tenant_by_slug
 from mnemon.log.events import PROGRAM
@@ -38,6 +37,7 @@ class EmbeddedCalls:
     async def __aenter__(self) -> Self:
         from mnemon.app import open_mnemon
         from mnemon.client.reading import being_read
+        from mnemon.identity.at_home import seated
 
         warn_alone_unless_configured()
         async with AsyncExitStack() as opening:

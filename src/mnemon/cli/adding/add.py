@@ -8,10 +8,11 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import typer
+from pydantic import Field
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from mnemon.app import Mnemon
-from mnemon.cli.adding.added import Added, Interrupted
+from mnemon.cli.adding.added import Added, Interrupted, added_as, count_versions
 from mnemon.cli.adding.gone import Gone, find_gone, find_gone_at, no_more_there, some
 from mnemon.cli.adding.sending import send_files
 from mnemon.cli.adding.watch import WatchedFiles, follow
@@ -53,7 +54,13 @@ BESIDE: dict[str, Any] = {
     ],
     "wait": Annotated[bool | None, typer.Option("--wait/--no-wait", help="Wait until the files are read.")],
 }
-ON_THIS_MACHINE = {"file": Differs("The files are named by their paths.")}
+ITS_PATH = "Where it comes from, like file:///policies/travel.pdf. Default: its path; with --by-content its content."
+ON_THIS_MACHINE = {
+    "file": Differs("The files are named by their paths."),
+    "source_uri": Differs(
+        "A file of this machine has a path.", takes=Annotated[str | None, Field(description=ITS_PATH)]
+    ),
+}
 NO_EVENTS_YET = "its events are not read yet: `mnemon jobs list` says why"
 
 
@@ -64,7 +71,7 @@ def _add(tenant: str, asked: UploadFields, wants_json: bool, left: dict[str, Any
         return
     summary = {status: sum(one.status == status for one in added) for status in sorted({one.status for one in added})}
     told = {"files": added, **summary, "gone": gone, "interrupted": interrupted}
-    show(told, wants_json, lambda: _tell(added, gone, interrupted))
+    show(told, wants_json, lambda: _tell(added, gone, interrupted, " or ".join(map(str, left["paths"]))))
     if interrupted:
         raise typer.Exit(130)
     if any(one.status in ("failed", "refused") for one in added):
@@ -118,6 +125,7 @@ async def _all(
                     added = await _take_in(mnemon, caller, files, asked, by_path, interrupted, progress, reading)
                     if wait is not False and not interrupted.wanted:
                         await _see_through(mnemon, caller.tenant_id, added, interrupted, progress, reading)
+                        await count_versions(lambda operation, asked: operation(mnemon, caller, asked), added)
                 return added
 
         async def missing() -> list[Gone]:
@@ -142,12 +150,13 @@ async def _watch(
         gone.extend(one for one in missed if one not in gone)
         if not wants_json:
             for one in changed:
-                say(f"{one.name}: {one.status}" + (f" ({one.reason})" if one.reason else ""))
+                version = f", version {one.version}" if one.version else ""
+                say(f"{one.name}: {one.status.replace('_', ' ')}{version}" + (f" ({one.reason})" if one.reason else ""))
             for line in no_more_there(missed):
                 say(line)
 
     if not wants_json:
-        _tell(added, gone, False)
+        _tell(added, gone, False, " or ".join(map(str, places)))
         say("Watching for changes. Ctrl-C ends it.")
     await follow(places, watched, take, missing, tell, interrupted)
     return later
@@ -188,7 +197,7 @@ async def _take_in_one(mnemon: Mnemon, caller: Caller, found: FoundFile, asked: 
         return Added(found.path, "refused", found.name, error_code=refusal.code, reason=refusal.message)
     except OSError as failure:
         return Added(found.path, "refused", found.name, reason=failure.strerror or str(failure))
-    return Added(found.path, taken.status, found.name, taken.title, taken.doc_id, taken.run_id, reason=taken.reason)
+    return added_as(found, taken)
 
 
 async def _see_through(
@@ -230,25 +239,31 @@ def _progress(as_json: bool) -> AbstractContextManager[Progress]:
     return Progress(*columns, console=complaints, transient=True, disable=as_json or not complaints.is_terminal)
 
 
-def _tell(added: Sequence[Added], gone: Sequence[Gone], interrupted: bool) -> None:
+def _tell(added: Sequence[Added], gone: Sequence[Gone], interrupted: bool, places: str) -> None:
     shown = [one for one in added if one.status != "left_out"]
-    _table(shown)
+    _table(shown, f"No files in {places}." if places else "No files.")
     for line in (*_left_out(added), *no_more_there(gone)):
         say(line)
     if interrupted:
-        say("Stopped. What is queued will be read by the next worker; the rest was not looked at.")
+        waiting = sum(one.status == "queued" for one in added)
+        queued = (
+            f"{counted(waiting, 'file')} taken in and not read: `mnemon work` reads them, or the next `mnemon add`."
+        )
+        say(f"Stopped. {queued if waiting else 'All that was taken in is read.'} The rest was not looked at.")
     elif any(one.status == "queued" for one in added):
-        say("Queued files are read by the next worker: `mnemon runs list` shows how far they are.")
+        say("Queued files are read by `mnemon work`, or a server: `mnemon runs list` shows how far they are.")
 
 
-def _table(shown: Sequence[Added]) -> None:
+def _table(shown: Sequence[Added], nothing: str) -> None:
     """Titles and reasons only where there is one that says more than the file's name."""
     columns = {"File": [one.name for one in shown], "Status": [one.status for one in shown]}
     if any(one.title not in (None, one.path.name) for one in shown):
         columns["Title"] = [one.title or "" for one in shown]
+    if any(one.version for one in shown):
+        columns["Version"] = [str(one.version) if one.version else "" for one in shown]
     if any(one.reason for one in shown):
         columns["Reason"] = [one.reason or "" for one in shown]
-    table(list(columns), zip(*columns.values(), strict=True), "No files.")
+    table(list(columns), zip(*columns.values(), strict=True), nothing)
 
 
 def _left_out(added: Sequence[Added]) -> Iterator[str]:

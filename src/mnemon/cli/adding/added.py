@@ -2,9 +2,17 @@
 
 import asyncio
 import signal
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from uuid import UUID
+
+from mnemon.documents.inputs import DocumentAsked
+from mnemon.documents.intake.folders import FoundFile
+from mnemon.documents.intake.upload import FileTaken
+from mnemon.documents.operations import get
+from mnemon.documents.states import RunStatus
 
 POLL_SECONDS = 0.2
 
@@ -22,6 +30,24 @@ class Added:
     run_id: UUID | None = None
     error_code: str | None = None
     reason: str | None = None
+    # Of a document that was here before, and which one once it is read.
+    new_version: bool = False
+    version: int | None = None
+
+
+def added_as(found: FoundFile, taken: FileTaken) -> Added:
+    return Added(
+        found.path, taken.status, found.name, taken.title, taken.doc_id, taken.run_id, reason=taken.reason,
+        new_version=taken.dedup_result == "new_version",
+    )  # fmt: skip
+
+
+async def count_versions(call: Callable[[Any, Any], Awaitable[Any]], added: Sequence[Added]) -> None:
+    """Of files that were read as new versions: which ones they are."""
+    for one in added:
+        if one.new_version and one.doc_id is not None and one.status == RunStatus.SUCCEEDED:
+            document = await call(get, DocumentAsked(doc_id=one.doc_id))
+            one.version = document.version_number
 
 
 class Interrupted:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rich.progress import Progress
 
-from mnemon.cli.adding.added import Added, Interrupted
+from mnemon.cli.adding.added import Added, Interrupted, added_as, count_versions
 from mnemon.client.remote import RemoteCalls
 from mnemon.documents.inputs import RunAsked
 from mnemon.documents.intake.file_address import file_address
@@ -36,12 +36,11 @@ async def send_files(
         except MnemonError as refusal:
             added.append(Added(one.path, "refused", one.name, error_code=refusal.code, reason=refusal.message))
         else:
-            added.append(
-                Added(one.path, taken.status, one.name, taken.title, taken.doc_id, taken.run_id, reason=taken.reason)
-            )
+            added.append(added_as(one, taken))
         progress.advance(task)
     if waits:
         await _until_read(server, added, interrupted, progress)
+        await count_versions(server.call, added)
     return added
 
 

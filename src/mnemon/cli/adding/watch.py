@@ -11,6 +11,7 @@ from mnemon.documents.intake.folders import FoundFile, find_files
 
 LOOK_SECONDS = 1.0
 
+LEFT_OUT = (0, 0)
 # When a file was last written, and how long it is: what a look at the folder costs nothing to know.
 FileState = tuple[int, int]
 
@@ -38,14 +39,17 @@ class WatchedFiles:
 
 
 def _states(found: Sequence[FoundFile]) -> dict[Path, FileState]:
-    """Of files that are read at all; one may vanish between two looks."""
+    """Of files that are read at all; one may vanish between two looks. What is left out is told once, whatever it
+    becomes."""
     states = {}
     for one in found:
         try:
-            state = one.path.stat() if one.reason is None else None
+            state = one.path.stat()
         except OSError:
             continue
-        if state and state.st_size:
+        if one.reason is not None:
+            states[one.path] = LEFT_OUT
+        elif state.st_size:
             states[one.path] = (state.st_mtime_ns, state.st_size)
     return states
 

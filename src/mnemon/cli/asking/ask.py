@@ -16,6 +16,7 @@ from mnemon.cli.asking.last_shown import remember_shown, span_of
 from mnemon.cli.asking.shown import as_written, opened_by, print_answer
 from mnemon.cli.binding.bind import Values, bound_command, call
 from mnemon.cli.context import run_async
+from mnemon.cli.naming import OF_A_DOCUMENT, document_meant
 from mnemon.cli.output import new_file, one_line, say, show
 from mnemon.cli.verifier import verifier
 from mnemon.operations import Differs
@@ -24,7 +25,7 @@ SHORT = {
     "doc_id": "--document", "doc_version_id": "--version", "artifact_uid": "--artifact", "media_type": "--type",
     "from_date": "--from", "to_date": "--to",
 }  # fmt: skip
-WHOLE = {"stream": Differs("A terminal shows the answer when it is there.")}
+WHOLE = OF_A_DOCUMENT | {"stream": Differs("A terminal shows the answer when it is there.")}
 
 
 def _print_found(found: PassagesFound) -> None:
@@ -70,10 +71,17 @@ def _keep_answer(tenant: str, asked: AnswerFileAsked, wants_json: bool, left: Va
 
 
 search = bound_command(
-    operations.search, _print_found, words="query", short=SHORT, example="mnemon search who approved the budget"
+    operations.search,
+    _print_found,
+    words="query",
+    short=SHORT,
+    prepare=document_meant,
+    differences=OF_A_DOCUMENT,
+    example="mnemon search who approved the budget",
 )
 ask = bound_command(
     operations.ask, print_answer, words="question", short=SHORT, differences=WHOLE, without_words=hold_dialogue,
+    prepare=document_meant,
     says="Answer a question from the documents, with the quotes that prove each sentence; or refuse and say why.\n\n"
     "Without words a dialogue opens: each line is a question, and a follow-up leans on what was asked before.",
     example="mnemon ask when does the contract end",

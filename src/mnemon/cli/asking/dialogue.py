@@ -11,6 +11,7 @@ from mnemon.ask.outputs import Answered
 from mnemon.cli.asking.shown import print_answer
 from mnemon.cli.binding.bind import Values, asked_of, calling
 from mnemon.cli.context import run_async
+from mnemon.cli.naming import document_meant
 from mnemon.cli.output import console, say, show
 from mnemon.errors import MnemonError
 from mnemon.operations import as_json
@@ -23,7 +24,7 @@ def hold_dialogue(tenant: str, given: Values, wants_json: bool) -> None:
         say(
             "Ask, one question on a line; “and who was against it?” leans on the one before. End: an empty line.", "dim"
         )
-    run_async(_hold_dialogue(tenant, given, wants_json))
+    run_async(_hold_dialogue(tenant, document_meant(given, tenant), wants_json))
 
 
 async def _hold_dialogue(tenant: str, given: Values, wants_json: bool) -> None:

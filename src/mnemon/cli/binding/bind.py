@@ -16,7 +16,6 @@ from mnemon.cli.binding.options import argument, option, parameter, placed, show
 from mnemon.cli.binding.refusals import told_as_typed
 from mnemon.cli.context import opened, run_async, server_calls, tenant_of
 from mnemon.cli.output import EveryTenant, Json, JsonLines, TenantOption, agree, show
-from mnemon.identity.at_home import seated
 from mnemon.identity.default_tenant import DEFAULT_SLUG
 from mnemon.log.events import OPERATOR
 from mnemon.operations import (
@@ -133,14 +132,15 @@ class BoundCommand(Answering):
             values = values | {"limit": min(wanted, most_of_page(chosen.operation))}
         known = {*chosen.operation.input.model_fields, *offered(chosen.operation, chosen.differences)}
         left = {name: values.pop(name) for name in self.beside if name in values and name not in known}
-        with told_as_typed(self._typed()):
+        with told_as_typed(self._typed(), values):
             asked = asked_of(chosen.operation, values, chosen.differences, strict=chosen is self)
         if not agreed:
             agree(self._asked_first(values, tenant))
-        if self.perform and chosen is self:
-            self.perform(tenant, asked, wants_json, left)
-        else:
-            self._answer(chosen, tenant, asked, wants_json, left, wanted)
+        with told_as_typed(self._typed()):
+            if self.perform and chosen is self:
+                self.perform(tenant, asked, wants_json, left)
+            else:
+                self._answer(chosen, tenant, asked, wants_json, left, wanted)
 
     def _asked_first(self, values: Values, tenant: str) -> str:
         if callable(self.question):
@@ -193,7 +193,8 @@ class BoundCommand(Answering):
         if self.words:
             made.append(words(self.words, fields.pop(self.words), needed=self.without_words is None))
         needed = self.prepare is None
-        made += [option(name, one, self.short.get(name), needed=needed) for name, one in fields.items()]
+        typed = self._typed()
+        made += [option(name, one, self.short.get(name), needed=needed, typed=typed) for name, one in fields.items()]
         made += [parameter(name, kind, unset(kind)) for name, kind in self.beside.items()]
         if self.question:
             made.append(parameter("yes", Annotated[bool, typer.Option("--yes", help="Do not ask.")], False))
@@ -255,6 +256,9 @@ async def acting(tenant: str | None) -> AsyncIterator[tuple["Mnemon", Caller]]:
             yield mnemon, Caller(EVERY_TENANT, OPERATOR, channel="cli")
     else:
         async with tenant_of(tenant) as (mnemon, tenant_id):
+            # Loads what a database needs, which whoever asks a server does without.
+            from mnemon.identity.at_home import seated
+
             yield mnemon, Caller(tenant_id, await seated(mnemon.database, tenant_id, OPERATOR), channel="cli")
 
 

@@ -1,7 +1,9 @@
 """How a field of an operation is given on a terminal: as an argument, an option or the words of the line."""
 
 import inspect
+import re
 import types
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -31,19 +33,23 @@ def words(name: str, one: FieldInfo, *, needed: bool = True) -> inspect.Paramete
     return parameter(name, Annotated[kind, told], ... if needed else None)
 
 
-def option(name: str, one: FieldInfo, short: str | None, *, needed: bool) -> inspect.Parameter:
+def option(
+    name: str, one: FieldInfo, short: str | None, *, needed: bool, typed: Mapping[str, str] | None = None
+) -> inspect.Parameter:
     long = f"--{name.replace('_', '-')}"
     default = None if one.is_required() else one.get_default(call_default_factory=True)
     if one.is_required() and needed:
         default = ...
     names = [long + (f"/--no-{name.replace('_', '-')}" if default is True else ""), *([short] if short else [])]
-    limits = {
+    limits: dict[str, Any] = {
         key: getattr(limit, at)
         for limit in one.metadata
         for key, at, of in (("min", "ge", Ge), ("max", "le", Le))
         if isinstance(limit, of)
     }
-    option = typer.Option(*names, help=one.description, **limits)
+    if words := _chosen_among(one):
+        limits["metavar"] = "|".join(words)
+    option = typer.Option(*names, help=as_typed(one.description or "", typed or {}), **limits)
     return parameter(name, Annotated[_kind(one), option], default)
 
 
@@ -55,6 +61,24 @@ def placed(name: str) -> str:
 def shown_name(name: str, short: str | None) -> str:
     """The name of an option that people know."""
     return short if short and short.startswith("--") else f"--{name.replace('_', '-')}"
+
+
+def as_typed(text: str, typed: Mapping[str, str]) -> str:
+    """Names of several words are those of fields, which nobody types."""
+    for name in sorted(typed, key=len, reverse=True):
+        if "_" in name:
+            text = re.sub(rf"(?<![\w`-]){name}(?![\w`])", typed[name], text)
+    return text
+
+
+def _chosen_among(one: FieldInfo) -> Sequence[str]:
+    """The values of a text that has few, where the declaration tells them."""
+    for kind in (one.annotation, *_members(one.annotation)):
+        for told in getattr(kind, "__metadata__", ()):
+            schema = getattr(told, "json_schema_extra", None)
+            if isinstance(schema, dict) and "enum" in schema:
+                return [str(value) for value in schema["enum"]]
+    return ()
 
 
 def _kind(one: FieldInfo) -> Any:

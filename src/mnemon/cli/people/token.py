@@ -1,19 +1,29 @@
 """`mnemon token`: access tokens for agents and scripts."""
 
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
+from uuid import UUID
 
 import typer
+from pydantic import Field
 
 from mnemon.cli.binding.bind import Values, call, command
 from mnemon.cli.context import run_async, server_calls
 from mnemon.cli.output import say, show, table
+from mnemon.errors import InvalidRequest, NotFound
 from mnemon.identity.bootstrap import FIRST_ADMIN
 from mnemon.identity.operations import tokens
-from mnemon.identity.tokens import NewAccessToken
+from mnemon.identity.tokens import AccessToken, NewAccessToken
 from mnemon.operations import Differs
+from mnemon.settings import load_settings
 
 app = typer.Typer(help="Access tokens for agents and scripts.", no_args_is_help=True)
+SHORTEST = 4
+BY_ITS_NAME = {
+    "token_id": Differs(
+        "A person knows the name.", takes=Annotated[str, Field(description="Its name, or the beginning of its id.")]
+    )
+}
 EVERYONES = {"everyone": Differs("Whoever runs the command owns the machine and sees them all.")}
 
 
@@ -23,6 +33,33 @@ def print_tokens(found: tokens.TokenList) -> None:
     ]
     headings = ["Id", "Name", "Scope", "Last used", "Expires", "Revoked"]
     table(headings, rows, "No tokens. Make one with: mnemon token add NAME")
+
+
+def token_meant(values: Values, tenant: str) -> Values:
+    """By its name too, or by the beginning of its id, where one token alone that still opens something has it."""
+    named = str(values["token_id"])
+    try:
+        UUID(named)
+    except ValueError:
+        pass
+    else:
+        return values
+    known: tokens.TokenList = run_async(call(tokens.list_tokens, tenant, _all_that_are_seen(tenant)))
+    having = [one for one in known.tokens if one.revoked_at is None and _is_called(one, named.casefold())]
+    if not having:
+        raise NotFound(f"No token is called {named!r}: `mnemon token list` shows them.", name=named)
+    if len(having) > 1:
+        told = ", ".join(f"{one.name} ({one.token_id})" for one in having)
+        raise InvalidRequest(f"{named!r} may mean {len(having)} tokens: {told}. Give the id of one.", name=named)
+    return values | {"token_id": str(having[0].token_id)}
+
+
+def _is_called(one: AccessToken, name: str) -> bool:
+    return one.name.casefold() == name or (len(name) >= SHORTEST and str(one.token_id).startswith(name))
+
+
+def _all_that_are_seen(tenant: str) -> tokens.TokensAsked:
+    return tokens.TokensAsked(everyone=load_settings().server is None)
 
 
 def print_made(made: NewAccessToken) -> None:
@@ -61,5 +98,6 @@ command(
 )  # fmt: skip
 command(
     app, "revoke", tokens.revoke_token, lambda token: say(f"Revoked {token.name}."), arguments=["token_id"],
+    prepare=token_meant, differences=BY_ITS_NAME,
     example="mnemon token revoke 018f4d1e-0000-7000-8000-000000000001",
 )  # fmt: skip

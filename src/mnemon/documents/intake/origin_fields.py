@@ -58,7 +58,8 @@ class OriginFields(Input):
     source_url: Line | None = Field(None, description="Where it can be opened.")
     sensitivity: Sensitivity | None = Field(None, description="How careful one has to be with it. Default: normal.")
     visibility_scope: Scope | None = Field(
-        None, description="Who may read it: you alone, you and the readers, or everyone. Default: org, everyone here."
+        None,
+        description="Who may read it: me alone, custom or team with the readers, or org, everyone here. Default: org.",
     )
     readers: People = Field((), description="Who else may read it, with custom or team: e-mail addresses, or user:….")
     retention_policy: Retention | None = Field(None, description="How long it is kept. Default: forever.")

@@ -160,11 +160,12 @@ async def _unchanged(
     content_hash = arrival.received.content_hash
     await lock_blob(transaction.connection, content_hash)
     await asyncio.to_thread(files.keep, transaction.tenant, arrival.received.path, content_hash)
-    said = _said_anew(arrival, known, terms, known["title"])
+    title = _title_now(arrival, known, known["title"])
+    said = _said_anew(arrival, known, terms, title)
     if said:
         await transaction.append(said)
     return arrival.outcome(
-        known["doc_id"], None, "skipped", known["title"], revision_id=known["same_id"], chunk_count=known["chunk_count"]
+        known["doc_id"], None, "skipped", title, revision_id=known["same_id"], chunk_count=known["chunk_count"]
     )
 
 
@@ -178,18 +179,20 @@ async def _restored(transaction: LogTransaction, arrival: Arrival, known: Known,
         happened.REACTIVATED, known["doc_id"], arrival.actor,
         doc_version_id=str(revision), deactivated_version_id=str(before) if before else None,
     )  # fmt: skip
-    title = known["title_then"] or _untitled(arrival, known)
+    title = _title_now(arrival, known, known["title_then"] or _untitled(arrival, known))
     await transaction.append([event, *_said_anew(arrival, known, terms, title)])
     return arrival.outcome(
         known["doc_id"], None, "restored", title, revision_id=revision, chunk_count=known["chunk_count"]
     )
 
 
-def _said_anew(arrival: Arrival, known: Known, terms: dict[str, Any], title: str) -> Sequence[NewEvent]:
+def _title_now(arrival: Arrival, known: Known, title: str) -> str:
     """An owner's title holds, for a text and for a file that is sent again; the name of a file is no title that its
     sender chose."""
-    if arrival.origin.title and is_theirs(arrival.actor, known):
-        title = arrival.origin.title
+    return arrival.origin.title if arrival.origin.title and is_theirs(arrival.actor, known) else title
+
+
+def _said_anew(arrival: Arrival, known: Known, terms: dict[str, Any], title: str) -> Sequence[NewEvent]:
     if title == known["title"] and not says_otherwise(terms, known):
         return []
     described = _about_source(arrival, known) | terms

@@ -6,6 +6,7 @@ from uuid import UUID
 from pydantic import Field
 
 from mnemon.documents.errors import BadUpload, EmptyFile, NoFile, UnfitField, UploadNotStored, UploadTooLarge
+from mnemon.documents.intake.arrival import Outcome
 from mnemon.documents.intake.files import Files
 from mnemon.documents.intake.origin_fields import UploadFields
 from mnemon.documents.intake.receive import accept
@@ -15,6 +16,8 @@ from mnemon.log.store import EventLog
 from mnemon.operations import Caller, Output, operation
 
 SKIPPED = "already ingested, no changes"
+RESTORED = "an earlier version, which is served again"
+NOT_THEIRS = "its title was given by its owner, who alone changes it"
 
 
 class Parts(Protocol):
@@ -52,8 +55,14 @@ async def upload(mnemon: Parts, caller: Caller, asked: UploadFields) -> FileTake
     if asked.file is None:
         raise NoFile("There is no file: send it in the field `file`.")
     taken = await accept(mnemon.log, mnemon.files, caller.tenant_id, caller.actor, asked.file, asked.origin())
-    known = {"run_id": taken.run_id} if taken.run_id else {"reason": SKIPPED}
+    known = {"run_id": taken.run_id} if taken.run_id else {"reason": _why_skipped(taken, asked.title)}
     return FileTaken(
         **known, doc_id=taken.doc_id, status=taken.status, filename=taken.filename, title=taken.title,
         content_hash=taken.content_hash, dedup_result=taken.dedup,
     )  # fmt: skip
+
+
+def _why_skipped(taken: Outcome, title: str | None) -> str:
+    """A title that was not taken over is not passed over in silence."""
+    why = RESTORED if taken.dedup == "restored" else SKIPPED
+    return f"{why}; {NOT_THEIRS}" if title and title != taken.title else why
