@@ -9,7 +9,8 @@ from rich.console import Console
 
 from mnemon.ask.citations import Citation
 from mnemon.ask.frames import ENGLISH
-from mnemon.cli import ask, output
+from mnemon.cli import output
+from mnemon.cli.asking import shown
 
 ROWS = [("billing", "ledger.entry.posted", "ValueError: " + "very " * 40 + "long"), ("a" * 50, "b", None)]
 
@@ -54,7 +55,7 @@ def test_a_citation_is_a_link_where_the_terminal_knows_them(monkeypatch: pytest.
 
     def told(console: Console) -> str:
         monkeypatch.setattr(output, "console", console)
-        ask._print_source(1, cited, ENGLISH)
+        shown._print_source(1, cited, ENGLISH)
         assert isinstance(console.file, StringIO)
         return console.file.getvalue()
 
@@ -71,4 +72,6 @@ def test_a_citation_is_a_link_where_the_terminal_knows_them(monkeypatch: pytest.
     there = f"https://mnemon.example.org/evidence/{UUID(int=2)}/3-9\x1b\\"
     assert told(Console(file=StringIO(), **screen)).count(there) == 2
     plain = told(Console(file=StringIO(), soft_wrap=True))
-    assert "\x1b" not in plain and "https" not in plain and f"/v1/evidence/{UUID(int=2)}/3-9" in plain
+    assert "\x1b" not in plain and f"\n    https://mnemon.example.org/evidence/{UUID(int=2)}/3-9\n" in plain
+    monkeypatch.delenv("MNEMON_SERVER")
+    assert "\n    /tmp/my notes/minutes.md\n" in told(Console(file=StringIO(), soft_wrap=True)), "a path for people"
