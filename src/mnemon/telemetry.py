@@ -2,7 +2,8 @@
 
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import structlog
@@ -48,6 +49,19 @@ def warn_alone_unless_configured() -> None:
             wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
             logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         )
+
+
+@contextmanager
+def only_errors_of(*names: str) -> Iterator[None]:
+    """What these loggers warn of is told by whoever waits for it."""
+    levels = {name: logging.getLogger(name).level for name in names}
+    for name in names:
+        logging.getLogger(name).setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)
 
 
 def configure_logging(level: str, log_format: LogFormat = "auto") -> None:

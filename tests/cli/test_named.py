@@ -135,3 +135,20 @@ def test_an_owner_is_the_one_who_gives_a_title(tmp_path: Path) -> None:
 def test_status_says_how_many_files_wait(tmp_path: Path) -> None:
     told("add", put(tmp_path, "later.md", "Not yet read.\n"), "--no-wait")
     assert "1 file taken in and not read yet: `mnemon work` reads them." in told("status")
+
+
+def test_what_cannot_be_read_is_told_in_the_table_alone(tmp_path: Path) -> None:
+    done = mnemon("add", put(tmp_path, "blank.txt", " \n\n"))
+    assert "The file holds no text." in done.stdout and "job_ended" not in done.output
+
+
+def test_what_was_verified_is_told_with_what_was_counted() -> None:
+    assert "tables, columns, rules, functions and rights of the database" in told("verify")
+
+
+def test_a_list_that_goes_on_says_so_without_a_cursor(tmp_path: Path) -> None:
+    told(
+        "add", put(tmp_path, "plan.md", "Ana will send the plan by Friday.\n\nBen will call the landlord on Monday.\n")
+    )
+    shown = told("events", "list", "--limit", "1")
+    assert "--limit shows more" in shown and "--cursor" not in shown

@@ -53,6 +53,8 @@ async def test_a_text_is_added_found_opened_and_says_what_replaced_it(agent: Age
         events = said(await client.call_tool("event_search", {"query": "What was decided about event storage?"}))
         assert events.startswith("Decision, open 2026-04-02: We decided to use Postgres")
         assert "Replaced 2026-04-02 by: We decided to use Postgres" in events
+        past = await client.call_tool("open", {"source": f"{source[1].partition('#')[0]}#9000-9999"})
+        assert past.is_error and "The text ends before" in said(past)
         wrong = await client.call_tool("open", {"source": "minutes"})
         assert wrong.is_error
 

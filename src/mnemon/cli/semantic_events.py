@@ -40,10 +40,10 @@ OF_ANY = {
 def print_found(found: outputs.EventsFound) -> None:
     for event in found.events:
         print_event(event)
-    of_more = f"{len(found.events):,} of " if found.next_cursor else ""
-    say(f"{of_more}{counted(found.total, 'event')}{'' if found.total_is_exact else ' or more'}.", "dim")
     if found.next_cursor:
-        say(f"More: --cursor {found.next_cursor}", "dim")
+        _say_how_many(len(found.events), found.total, exact=found.total_is_exact)
+    else:
+        say(f"{counted(found.total, 'event')}{'' if found.total_is_exact else ' or more'}.", "dim")
     if not found.total:
         say(NOTHING_READ, "dim")
 
@@ -70,7 +70,7 @@ def print_listed(listed: outputs.EventsOfRevision) -> None:
     for event in listed.events:
         print_event(event)
     if listed.next_cursor:
-        say(f"More: --cursor {listed.next_cursor}", "dim")
+        say(f"{counted(len(listed.events), 'event')}; a higher --limit shows more.", "dim")
     if not listed.events:
         say(f"No events here. {NOTHING_READ}", "dim")
 
@@ -161,6 +161,7 @@ def _say_how_many(shown: int, total: int, *, exact: bool = True) -> None:
 
 command(
     app, "search", operations.search, print_found, words="query", short=FILTERS, prepare=artifact_meant,
+    listed="events",
     example="mnemon events search pricing --category Decision",
 )  # fmt: skip
 command(

@@ -16,6 +16,20 @@ if TYPE_CHECKING:
     from mnemon.verification.run import VerificationReport
     from mnemon.verification.unknown_tenants import UnknownTenants
 
+# What is counted of each part.
+OF = {
+    "guards": "tables, columns, rules, functions and rights of the database",
+    "log": "events, from what was signed",
+    "witnesses": "checkpoints that are kept elsewhere",
+    "log_rows": "rows beside the log: heads, periods, types, keys, redactions, erasures",
+    "lenses": "rows of lenses, made anew from the log",
+    "snapshots": "snapshots of entities",
+    "people": "tenants, users, tokens, login links and approvals",
+    "places": "sources, folders, webhooks and other addresses",
+    "content": "files, texts and their passages",
+    "keys": "keys of the home",
+}
+
 
 @on_its_own("It looks at keys, files and all tenants of this machine.")
 def verify(
@@ -70,13 +84,13 @@ def _say_part(slug: str, part: str) -> None:
 
 def describe(done: "dict[str, VerificationReport]", lost: Sequence[UUID], elsewhere: Sequence[UUID]) -> None:
     for slug, report in done.items():
-        checked = ", ".join(f"{one.part} {one.checked:,}" for one in report.checks)
         if report.intact:
-            say(f"{slug} is intact ({checked}).", "green")
+            say(f"{slug} is intact.", "green")
         else:
-            say(f"{slug} was changed: {counted(len(report.findings), 'finding')} ({checked}).", "bold red")
+            say(f"{slug} was changed: {counted(len(report.findings), 'finding')}.", "bold red")
             rows = [(one.part, one.where, one.message) for one in report.findings]
             table(["Part", "Where", "What"], rows, "")
+        table(["Part", "Looked at", "Of"], [(one.part, f"{one.checked:,}", OF[one.part]) for one in report.checks], "")
     for tenant in lost:
         say(f"There are checkpoints of the tenant {tenant}, which is not in the database any more.", "bold red")
     for tenant in elsewhere:

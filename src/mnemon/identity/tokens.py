@@ -31,6 +31,10 @@ SELECT {COLUMNS} FROM mnemon.access_tokens
  WHERE (%(user_id)s::uuid IS NULL OR user_id = %(user_id)s)
  ORDER BY created_at, token_id
 """
+NAMES = """
+SELECT token_id, name FROM mnemon.access_tokens
+ WHERE %(user_id)s::uuid IS NULL OR user_id = %(user_id)s ORDER BY created_at DESC LIMIT %(limit)s
+"""
 REVOKE = f"""
 UPDATE mnemon.access_tokens SET revoked_at = coalesce(revoked_at, now())
  WHERE token_id = %(token_id)s AND (%(user_id)s::uuid IS NULL OR user_id = %(user_id)s)
@@ -81,6 +85,12 @@ async def add_token(
     added = {"token_id": token.token_id, "user_id": user_id, "scope": scope, "seal": sealed}
     await record_change(transaction, actor, events.TOKEN_ADDED, **added)
     return NewAccessToken(**dict(token), secret=secret)
+
+
+async def names_of_tokens(tx: Connection, user_id: UUID | None, limit: int) -> dict[UUID, str]:
+    """How tokens are called, as far as they are not too many: of a user, or of everyone."""
+    rows = await (await tx.execute(NAMES, {"user_id": user_id, "limit": limit})).fetchall()
+    return {row["token_id"]: row["name"] for row in rows}
 
 
 async def list_tokens(tx: Connection, user_id: UUID | None = None) -> list[AccessToken]:

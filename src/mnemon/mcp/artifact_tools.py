@@ -114,6 +114,8 @@ def _placed(given: dict[str, Any]) -> dict[str, Any]:
 
 async def _open(caller: AgentCaller, asked: operations.ArtifactAsked) -> OpenedText:
     whole = await _read(caller, asked)
+    if asked.start_char and not whole.content:
+        raise InvalidArguments(f"The text ends before {asked.start_char}: open it whole, or an earlier part.")
     return OpenedText(
         source=f"{whole.artifact_uid}#{whole.start_char}-{whole.end_char}", title=whole.title,
         is_latest=whole.is_latest, text=whole.content, next_start_char=whole.next_start_char,

@@ -84,13 +84,18 @@ def view_of(content: RevisionText, start: int = 0, end: int = 0, at: int = -1) -
         pieces=_pieces(content, headings, first, last, start if marked else -1, end),
         pages=pages,
         marked=marked,
-        section=content.text[slice(*above[-1])].strip() if above else None,
+        section=_plain_heading(content.text[slice(*above[-1])]) if above else None,
         speaker=next((one for one in said if one), None),
         earlier=max(0, first - LONGEST) if first else None,
         later=last if last < length else None,
         first=first,
         last=last,
     )
+
+
+def _plain_heading(line: str) -> str:
+    """Without the marks of its format."""
+    return line.strip().lstrip("#").strip(" *_")
 
 
 def _headings(content: RevisionText) -> list[tuple[int, int]]:

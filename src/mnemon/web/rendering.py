@@ -27,6 +27,7 @@ from mnemon.documents.access import Reader
 from mnemon.errors import InvalidRequest, MnemonError, NotAllowed, NotAuthenticated
 from mnemon.identity.roles import Action, Principal, Role, authorise, user_actor_id
 from mnemon.identity.tenants import Tenant, own_tenant
+from mnemon.identity.tokens import names_of_tokens
 from mnemon.identity.users import User, names_of_users, user_by_id
 from mnemon.models.redact import without_login
 from mnemon.web.refilling import refilled
@@ -97,7 +98,10 @@ async def visit(request: Request, action: Action, *, reads_form: bool = True) ->
         user = await user_by_id(tx, principal.user_id)
         tenant = await own_tenant(tx, principal.tenant_id)
         called = await names_of_users(tx, MOST_NAMES)
+        # How a person calls their own tokens, and to an administrator everybody's.
+        tokens = await names_of_tokens(tx, None if principal.role == Role.ADMIN else principal.user_id, MOST_NAMES)
     names = {user_actor_id(one): name for one, name in called.items()}
+    names |= {f"token:{one}": f"{name} (token)" for one, name in tokens.items()}
     visitor = Visitor(principal, user, tenant, mnemon.settings.auth_enabled, form_token_of(request), names)
     # Whoever is refused still sees whose page it is, and the way elsewhere.
     request.state.visitor = visitor

@@ -105,7 +105,8 @@ class Worker:
             asyncio.create_task(self._finisher.run()),
             asyncio.create_task(self._intake.run()),
         ]
-        log.info("worker_started", worker=self.name, slots=self._slots, kinds=sorted(kinds))
+        log.info("worker_started", worker=self.name, slots=self._slots, kinds=len(kinds))
+        log.debug("worker_kinds", worker=self.name, kinds=sorted(kinds))
         try:
             while not self._stopping:
                 await self._turn()

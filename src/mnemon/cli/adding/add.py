@@ -31,6 +31,7 @@ from mnemon.documents.states import RunStatus
 from mnemon.errors import InvalidRequest, MnemonError
 from mnemon.operations import Caller, Differs
 from mnemon.semantics.extract.status import never_read, unread
+from mnemon.telemetry import only_errors_of
 
 SAYS = """Take in files and folders. Where no worker runs, this command reads them itself.
 
@@ -61,6 +62,8 @@ ON_THIS_MACHINE = {
         "A file of this machine has a path.", takes=Annotated[str | None, Field(description=ITS_PATH)]
     ),
 }
+# What could not be read stands in the table; these would say it too, in lines of the log.
+TOLD_BELOW = ("mnemon.work.attempt", "mnemon.documents.failures", "mnemon.documents.ingest.job")
 NO_EVENTS_YET = "its events are not read yet: `mnemon jobs list` says why"
 
 
@@ -120,7 +123,7 @@ async def _all(
         by_path = not by_content and asked.source_uri is None and asked.new_version_of is None
 
         async def take(files: Sequence[FoundFile]) -> list[Added]:
-            with _progress(wants_json) as progress:
+            with _progress(wants_json) as progress, only_errors_of(*TOLD_BELOW):
                 async with BackgroundReading(mnemon, wanted=wait is not False) as reading:
                     added = await _take_in(mnemon, caller, files, asked, by_path, interrupted, progress, reading)
                     if wait is not False and not interrupted.wanted:
