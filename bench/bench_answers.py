@@ -29,7 +29,7 @@ from talk_files import DATA
 from mnemon.ask.inputs import Question
 from mnemon.ask.operations import ask
 from mnemon.ask.outputs import Answered
-from mnemon.cli.context import OPERATOR
+from mnemon.log.events import OPERATOR
 from mnemon.operations import Caller
 from mnemon.telemetry import configure_logging
 

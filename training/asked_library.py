@@ -16,10 +16,10 @@ from vector_cache import CachedEmbedder
 
 from mnemon.app import Mnemon, open_mnemon
 from mnemon.beside import working_inside
-from mnemon.cli.context import OPERATOR
 from mnemon.documents.ingest.revision_texts import read_text
 from mnemon.documents.intake.origin_fields import UploadFields
 from mnemon.documents.intake.upload import upload
+from mnemon.log.events import OPERATOR
 from mnemon.operations import Caller
 from mnemon.settings import Settings
 

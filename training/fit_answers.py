@@ -30,8 +30,8 @@ from mnemon.ask.learned.cross_encoder import AskedAsRead, StatementReader
 from mnemon.ask.learned.pairs import ReadStatement
 from mnemon.ask.quoting import weighed
 from mnemon.ask.quoting.judgement import FILE, KnownStatements
-from mnemon.cli.context import OPERATOR
 from mnemon.documents.access import Reader
+from mnemon.log.events import OPERATOR
 from mnemon.models.adapters import AdaptedEncoder, Adapter, unpacked
 from mnemon.telemetry import configure_logging
 

@@ -25,8 +25,8 @@ from mnemon.ask.filters import EVERYTHING
 from mnemon.ask.quoting import beside
 from mnemon.ask.quoting.features import CandidateStatement, StatementValues
 from mnemon.ask.quoting.weighed import Weighed
-from mnemon.cli.context import OPERATOR
 from mnemon.documents.access import Reader
+from mnemon.log.events import OPERATOR
 from mnemon.telemetry import configure_logging
 
 FOLDS = 5

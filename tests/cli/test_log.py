@@ -122,8 +122,9 @@ def test_events_come_from_the_argument_a_file_or_the_input(run: Run, board: obje
 def test_an_error_says_what_to_do(run: Run, board: object, words: list[str], text: str, code: str, says: str) -> None:
     done = run(*words, text=text)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith(f"{code} ")
+    assert done.stderr.startswith("Error: ")
     assert says in done.stderr
+    assert json.loads(run(*words, "--json", text=text).stderr)["error_code"] == code
 
 
 def test_causes_and_processes(run: Run, board: list[dict[str, Any]]) -> None:

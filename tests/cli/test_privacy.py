@@ -104,10 +104,10 @@ def test_a_lost_key_file_is_a_clear_error(environment: dict[str, str], zed: str)
     [file] = (Path(environment["MNEMON_HOME"]) / "keys").glob("privacy-*.key")
     kept = file.read_text()
     file.unlink()
-    lost = mnemon(environment, "privacy", "show", zed)
+    lost = mnemon(environment, "privacy", "show", zed, "--json")
     assert (lost.returncode, "KEY_UNAVAILABLE" in lost.stderr) == (1, True)
     event = json.dumps({"type": "crm.lead.made", "data": {"id": "p-3", "name": "New"}})
-    assert "KEY_UNAVAILABLE" in mnemon(environment, "log", "append", event).stderr
+    assert "KEY_UNAVAILABLE" in mnemon(environment, "log", "append", event, "--json").stderr
     file.write_text(kept)
     assert result(environment, "privacy", "show", zed)[0]["value"] == "Zed"
 

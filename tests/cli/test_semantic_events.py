@@ -84,7 +84,7 @@ def test_a_page_of_all_events_says_that_it_is_one(capsys: pytest.CaptureFixture[
     page = [outputs.EventOut(**A_PROMISE)]
     found = outputs.EventsFound(events=page, total=43, total_is_exact=True, next_cursor="abc", filters_applied={})
     print_found(found)
-    assert "1 of 43 events." in capsys.readouterr().out
+    assert "1 of 43; --limit shows more" in capsys.readouterr().out
     told = " ".join(CliRunner().invoke(app, ["events", "list", "--help"], env={"COLUMNS": "400"}).stdout.split())
     assert "unset: all of a document, or 20 where none is named." in told
 

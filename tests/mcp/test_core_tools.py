@@ -54,7 +54,7 @@ async def test_a_text_is_added_found_opened_and_says_what_replaced_it(agent: Age
         assert events.startswith("Decision, open 2026-04-02: We decided to use Postgres")
         assert "Replaced 2026-04-02 by: We decided to use Postgres" in events
         past = await client.call_tool("open", {"source": f"{source[1].partition('#')[0]}#9000-9999"})
-        assert past.is_error and "The text ends before" in said(past)
+        assert past.is_error and "The text ends before" in str(past.content)
         wrong = await client.call_tool("open", {"source": "minutes"})
         assert wrong.is_error
 
