@@ -96,3 +96,17 @@ async def test_a_follow_up_is_answered_from_its_conversation_alone(
         await tx.execute(PURGE, (revision,))
     after = await ask(database, log, tenant, "Since when?")
     assert "buses" not in str(after.understood)
+
+
+async def test_who_objected_below_the_heading_of_the_matter_was_against_it(
+    database: Database, log: EventLog, tenant: UUID
+) -> None:
+    text = (
+        "## Coffee machine\n\nThe coffee machine of Bohnwerk was offered by Bo Lind for 89 EUR a month.\n\n"
+        "Tomas Reyes objected that 89 EUR is too much.\n\n## Summer party\n\nThe party is in July."
+    )
+    await put(database, tenant, [text])
+    asking = Asking(searcher_of(database, None), log, NoLanguageModel())
+    answer = await asking.ask(tenant, ADA, "Who was against the coffee machine?")
+    assert answer.outcome == "answered"
+    assert answer.sentences[0].text == "Tomas Reyes objected that 89 EUR is too much."

@@ -26,7 +26,7 @@ _ENGLISH = frozenset(
 # "Was kostet …", where "Was it …" asks in English.
 _WAS_GERMAN = re.compile(r"^\W*was\s+(?!(?:it|that|not|about)\b)[a-zäöü]+(?:t|en|ist)\b", re.IGNORECASE)
 NoteKind = Literal[
-    "replaced", "until", "since", "earlier", "due", "done", "denied", "disagrees", "withdrawn", "old_version"
+    "replaced", "until", "since", "earlier", "due", "done", "denied", "disagrees", "withdrawn", "old_version", "said"
 ]
 
 
@@ -92,6 +92,7 @@ ENGLISH = Frames(
         "until": ("Until {day}:", "Until an unknown day:"),
         "since": ("Since {day}:", "Since an unknown day:"),
         "earlier": ("Earlier, on {day}:", "Earlier:"),
+        "said": ("Said on {day}:", ""),
         "due": ("Due {day}:", "Due:"),
         "done": ("Done:", "Done:"),
         "denied": ("Denied there:", "Denied there:"),
@@ -139,6 +140,7 @@ GERMAN = Frames(
         "until": ("Bis {day}:", "Bis zu einem unbekannten Tag:"),
         "since": ("Seit dem {day}:", "Seit einem unbekannten Tag:"),
         "earlier": ("Früher, am {day}:", "Früher:"),
+        "said": ("Gesagt am {day}:", ""),
         "due": ("Fällig am {day}:", "Fällig:"),
         "done": ("Erledigt:", "Erledigt:"),
         "denied": ("Dort bestritten:", "Dort bestritten:"),

@@ -336,6 +336,15 @@ def in_reading_order(chosen: Sequence[CandidateStatement]) -> list[CandidateStat
     return sorted(chosen, key=place)
 
 
+def with_day_said(choice: Choice) -> Choice:
+    """ "It comes tomorrow" answers when only beside the day on which that was said."""
+    one = choice.candidate
+    relative = things.FROM_THEN_ON.search(one.statement.text)
+    if choice.note is not None or choice.role != "answer" or not relative or one.day is None:
+        return choice
+    return replace(choice, note=Note("said", one.day.date()))
+
+
 def _day(one: CandidateStatement) -> date | None:
     return one.day.date() if one.day else None
 

@@ -28,6 +28,14 @@ TIME = re.compile(
     r"year-end|year's end|quartalsende|monatsende)\b",
     _I,
 )
+# Nobody knows when that is who does not know when it was said.
+FROM_THEN_ON = re.compile(
+    r"\b(?:tomorrow|yesterday|tonight|übermorgen|vorgestern|gestern|morgen"
+    rf"|(?:next|this|last|coming) (?:week|month|weekend|{_WEEKDAY})"
+    rf"|(?:nächste|diese|letzte|kommende)[rsnm]? (?:woche|monat|wochenende|{_WEEKDAY})"
+    r"|in (?:a|one|two|three|\d+) (?:days?|weeks?)|in (?:einer|zwei|drei|\d+) (?:tagen|wochen?))\b",
+    _I,
+)
 # "Are we open on Saturdays?" asks for no Saturday in particular.
 ANY_SUCH_DAY = re.compile(
     r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days|(?:mon|diens|donners|frei|sams|sonn)tags|mittwochs)\b", _I

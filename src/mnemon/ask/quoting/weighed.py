@@ -14,7 +14,7 @@ from mnemon.ask.learned.cross_encoder import AskedAsRead, StatementReader
 from mnemon.ask.learned.pairs import ReadStatement
 from mnemon.ask.quoting import things
 from mnemon.ask.quoting.agreeing import heard_in_each, with_agreement
-from mnemon.ask.quoting.choosing import Choice, choose
+from mnemon.ask.quoting.choosing import Choice, choose, with_day_said
 from mnemon.ask.quoting.clean import clean_words
 from mnemon.ask.quoting.features import CandidateStatement, StatementValues, Weighing
 from mnemon.ask.quoting.hearing import folded, words_in
@@ -36,6 +36,8 @@ MOST_UNHEARD = 0.5
 NO_ANSWER = -100.0
 # By its own words, not by others of like meaning alone.
 SAID = 0.8
+# So much of a question's words speak of its matter.
+OF_THE_MATTER = 0.6
 # No more than this of the matter in its own words, and less than that near in meaning, is about something else.
 HALF_SAID, FAR = 0.5, 0.4
 _SAYS_ABOUT = re.compile(
@@ -61,7 +63,8 @@ class Weighed:
     enough: bool
 
     def choices(self) -> list[Choice]:
-        return choose(self.found, self.weighing, self.told) if self.enough else []
+        chosen = choose(self.found, self.weighing, self.told) if self.enough else []
+        return [with_day_said(one) for one in chosen] if self.need.kind == "when" else chosen
 
     @property
     def thread(self) -> str | None:
@@ -123,10 +126,10 @@ async def weigh_statements(
         if reader is not None and (read := await _read(found, weighing, ranked, reader)):
             judgement = judgements["reading"]
             found = judgement.ranked(read)
-    found = sorted(found, key=lambda one: one.values["no_contact"])
+    found = sorted(found, key=lambda one: (one.values["no_contact"], not takes_side(one, weighing, OF_THE_MATTER)))
     found = [_beside(found[0], found[1:]), *found[1:]] if found else found
     chance = judgement.chance(found[0].values) if found else 0.0
-    if found and says_it_all(found[0]):
+    if found and (says_it_all(found[0]) or takes_side(found[0], weighing, SAID)):
         chance = max(chance, judgement.enough)
     apart = bool(found) and (is_undecided(found[0], weighing) or said_by_another(found, weighing))
     enough = chance >= judgement.enough and not is_outside(found[0]) and not apart
@@ -141,6 +144,13 @@ def says_it_all(best: CandidateStatement) -> bool:
     against = sum(values[name] for name in ("question", "of_other", "of_themselves", "quoted", "empty"))
     fits = values["fits_new"] or values["names_somebody"]
     return bool(fits and values["own"] >= SAID and not elsewhere and not against)
+
+
+def takes_side(one: CandidateStatement, weighing: Weighing, least: float) -> bool:
+    """Whether somebody takes the side there that is asked for, in so much of what the question is about: "Tom objected"
+    below the heading of the matter, of "Who was against it?"."""
+    against = sum(one.values[name] for name in ("question", "of_other", "of_themselves", "quoted"))
+    return bool(one.values["stance"] > 0 and not against and weighing.share(one.covers) >= least)
 
 
 def is_outside(best: CandidateStatement) -> bool:
