@@ -24,6 +24,7 @@ WRITERS = READERS = 3
 WITHOUT_TABLES = """
 INSERT INTO mnemon.partitions (tenant_id, legal_entity, hash) VALUES (%s, 'Nowhere', sha256('')) RETURNING partition_id
 """
+KNOWN = "SELECT current_setting('mnemon.known_partitions')::integer AS known"
 TAKE_BACK = "DELETE FROM mnemon.partitions WHERE tenant_id = %s"
 
 
@@ -36,6 +37,24 @@ async def test_a_partition_without_a_table_is_an_error_and_not_empty(database: D
                 await log.read_page(tenant, legal_entity="Nowhere")
         finally:
             await owner.execute(TAKE_BACK, (tenant,))
+
+
+@pytest.mark.parametrize("seen_by_another", [False, True])
+async def test_a_partition_that_is_made_while_a_reading_goes_on_is_known_before_it_is_read(
+    database: Database, seen_by_another: bool
+) -> None:
+    tenant, log = new_uuid(), EventLog(database, registry=Registry(database, [ORDER_NOTED]))
+    await write(log, [tenant])
+    async with log.reader.transaction(tenant) as connection:
+        [made] = await log.append(
+            tenant, [NewEvent(type=ORDER_NOTED.type, data={"by": "Late"}, actor=CLERK, scope=Scope("Late"))]
+        )
+        if seen_by_another:
+            assert (await log.read_page(tenant, legal_entity="Late")).events
+        [event] = await log.reader.page_in(connection, tenant, legal_entity="Late")
+        row = await (await connection.execute(KNOWN)).fetchone()
+    assert event.id == made.id
+    assert row is not None and row["known"] >= event.partition_id
 
 
 async def test_events_of_new_partitions_are_seen_with_their_data(own_database: Database) -> None:

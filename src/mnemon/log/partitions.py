@@ -18,9 +18,14 @@ SELECT partition_id, legal_entity, sequence, hash, nullif(recorded_at, '-infinit
  WHERE tenant_id = %s
  ORDER BY legal_entity
 """
+# Whoever is told of a partition looks into its tables next, which this connection's server process may not know yet.
+KNOW_ALL = "SELECT mnemon.know_partitions()"
 
 # How long a process may not know of a partition that another has opened.
 LISTED_LIVES = 30.0
+# A transaction that began before a partition was made, and with it before its connection was seen to know that, has
+# ended after so long.
+SETTLED = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +47,9 @@ class Partitions:
         self._database = database
         self._most = most
         self._numbers: dict[tuple[UUID, str], int] = {}
-        # Those that a reader came upon: a writer asks for them once more, since their tables may be a moment behind.
-        self._seen: dict[tuple[UUID, str], int] = {}
+        # Those that a reader came upon, and when: a writer asks for them once more, since their tables may be a moment
+        # behind, and so does a reader until they are settled.
+        self._seen: dict[tuple[UUID, str], tuple[int, float]] = {}
         self._listed: dict[UUID, tuple[float, frozenset[int]]] = {}
 
     async def number(self, tenant: UUID, legal_entity: str) -> int:
@@ -67,10 +73,14 @@ class Partitions:
 
     async def names_in(self, connection: Connection, tenant: UUID, legal_entity: str | None) -> dict[int, str]:
         """The partitions to look in: that of a legal entity if it exists, or all of the tenant's."""
-        if legal_entity is not None and (known := self._seen.get((tenant, legal_entity))):
-            return {known: legal_entity}
+        number, since = self._seen.get((tenant, legal_entity or ""), (0, float("inf")))
+        if legal_entity is not None and time.monotonic() - since > SETTLED:
+            return {number: legal_entity}
         found = await list_partitions(connection, tenant)
-        self._seen |= {(tenant, one.legal_entity): one.partition_id for one in found if one.committed}
+        await connection.execute(KNOW_ALL)
+        for one in found:
+            if one.committed:
+                self._seen.setdefault((tenant, one.legal_entity), (one.partition_id, time.monotonic()))
         return {one.partition_id: one.legal_entity for one in found if legal_entity in (None, one.legal_entity)}
 
     async def others(self, tenant: UUID, partition_id: int) -> frozenset[int]:

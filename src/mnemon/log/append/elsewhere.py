@@ -12,7 +12,6 @@ from mnemon.log.partitions import Partitions
 # Ids that callers chose are few. Those of one tenant take turns until their commit, so that two partitions that are
 # given the same one at the same time do not both take it.
 IN_TURN = "SELECT pg_advisory_xact_lock(hashtextextended('given ids of ' || %s, 0))"
-KNOW_ALL = "SELECT mnemon.know_partitions()"
 IDS = "SELECT id FROM mnemon.events WHERE tenant_id = %s AND partition_id = ANY(%s) AND id = ANY(%s)"
 KEYS = """
 SELECT k.key, e.id FROM mnemon.event_keys k
@@ -40,7 +39,6 @@ async def refuse_taken_elsewhere(
     others = [number for number in names if number != partition_id]
     if not others:
         return
-    await connection.execute(KNOW_ALL)
     given = [one.event.id for request in requests for one in request.events if one.event.id is not None]
     rows = await (await connection.execute(IDS, (tenant, others, given))).fetchall() if given else []
     taken = {row["id"] for row in rows}
