@@ -4,6 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from mnemon.db.database import Connection, Database
+from mnemon.log.append.arrays import TextArray
 from mnemon.mail.consensus.discussion import DiscussedMessage, Discussion
 from mnemon.mail.message.message import MailAddress
 from mnemon.mail.message.people import merge_people
@@ -27,19 +28,21 @@ SELECT n.thread_key, n.digest FROM now n
  WHERE (c.digest, c.read_by) IS DISTINCT FROM (n.digest, %(reader)s::text)
  ORDER BY n.thread_key LIMIT %(limit)s
 """
+MEMBERS = """
+SELECT message_key, message_id, readers FROM mnemon.mail_messages
+ WHERE tenant_id = mnemon.current_tenant() AND thread_key = %(thread)s
+"""
+RESULTS = """
+SELECT message_key FROM mnemon.mail_messages
+ WHERE tenant_id = mnemon.current_tenant() AND result_of = ANY(%(ids)s)
+   AND readers IS NOT DISTINCT FROM %(readers)s::text[]
+"""
+# By keys that are known: of an import that was not analyzed yet, PostgreSQL read the whole list for each of its mails.
 MESSAGES = """
 SELECT m.message_key, m.message_id, m.sender_name, m.sender_email, m.subject, m.date, m.spans, m.parent_id, t.text
   FROM mnemon.mail_messages m
   JOIN mnemon.revision_texts t ON t.tenant_id = m.tenant_id AND t.doc_version_id = m.doc_version_id
- WHERE m.tenant_id = mnemon.current_tenant() AND m.purged_at IS NULL
-   AND m.message_key IN (
-       SELECT o.message_key FROM mnemon.mail_messages o
-        WHERE o.tenant_id = mnemon.current_tenant() AND o.thread_key = %(thread)s
-       UNION
-       SELECT r.message_key FROM mnemon.mail_messages v
-         JOIN mnemon.mail_messages r ON r.tenant_id = v.tenant_id AND r.result_of = v.message_id
-          AND r.readers IS NOT DISTINCT FROM v.readers
-        WHERE v.tenant_id = mnemon.current_tenant() AND v.thread_key = %(thread)s)
+ WHERE m.tenant_id = mnemon.current_tenant() AND m.purged_at IS NULL AND m.message_key = ANY(%(keys)s)
  ORDER BY m.date NULLS LAST, m.message_key LIMIT %(most)s
 """
 READING = """
@@ -58,7 +61,7 @@ async def stale_threads(tx: Connection, reader: str, limit: int) -> list[tuple[s
 
 async def load_discussion(tx: Connection, thread: str) -> tuple[Discussion, dict[str, str]]:
     """The thread's messages by date, and the key of each by its id."""
-    values: dict[str, Any] = {"thread": thread, "most": MOST_MESSAGES}
+    values: dict[str, Any] = {"keys": TextArray(await _keys(tx, thread)), "most": MOST_MESSAGES}
     rows = await (await tx.execute(MESSAGES, values)).fetchall()
     senders = [MailAddress(row["sender_name"], row["sender_email"]) for row in rows]
     people = merge_people(senders)
@@ -77,6 +80,16 @@ async def load_discussion(tx: Connection, thread: str) -> tuple[Discussion, dict
     )
     subject = messages[0].subject if messages else ""
     return Discussion(subject, messages), {row["message_id"]: row["message_key"] for row in rows}
+
+
+async def _keys(tx: Connection, thread: str) -> list[str]:
+    """Of the thread's messages, which all have the same readers, and of what tells the result of one of them."""
+    members = await (await tx.execute(MEMBERS, {"thread": thread})).fetchall()
+    if not members:
+        return []
+    ids = TextArray([row["message_id"] for row in members])
+    results = await tx.execute(RESULTS, {"ids": ids, "readers": members[0]["readers"]})
+    return sorted({row["message_key"] for row in (*members, *await results.fetchall())})
 
 
 async def is_reading(database: Database, tenant: UUID) -> bool:
