@@ -1,6 +1,9 @@
 """A small IMAP4rev1 server for tests: one folder, read only, with the commands that reading mail takes."""
 
+import base64
+import contextlib
 import re
+import socket
 import socketserver
 import threading
 from collections.abc import Iterator
@@ -14,15 +17,24 @@ class ImapFolder:
 
     user: str = "list@example.org"
     password: str = "a password"
+    name: str = "Lists/quic"
     validity: int = 1
     mails: dict[int, bytes] = field(default_factory=dict)
     fetched: list[int] = field(default_factory=list)
+    # What goes wrong: whoever asks for the mail is refused or left alone; a search may be refused too.
+    at_fetch_of: int | None = None
+    then: str = "refuse"
+    at_search: str = ""
 
 
 class _Talk(socketserver.StreamRequestHandler):
     folder: ImapFolder
 
     def handle(self) -> None:
+        with contextlib.suppress(ConnectionError):
+            self._talk()
+
+    def _talk(self) -> None:
         self._say("* OK ready")
         while line := self.rfile.readline():
             tag, _, rest = line.decode().strip().partition(" ")
@@ -49,8 +61,14 @@ class _Talk(socketserver.StreamRequestHandler):
         right = given.replace('"', "") == f"{user} {password}"
         self._say(f"{tag} OK welcome" if right else f"{tag} NO [AUTHENTICATIONFAILED] wrong password")
 
+    def _authenticate(self, tag: str, given: str) -> None:
+        self._say("+ ")
+        _, user, password = base64.b64decode(self.rfile.readline()).decode().split("\0")
+        right = (user, password) == (self.folder.user, self.folder.password)
+        self._say(f"{tag} OK welcome" if right else f"{tag} NO [AUTHENTICATIONFAILED] wrong password")
+
     def _examine(self, tag: str, given: str) -> None:
-        if given.strip('"') != "Lists/quic":
+        if given.strip('"') != self.folder.name:
             self._say(f"{tag} NO no such folder")
             return
         self._say(f"* {len(self.folder.mails)} EXISTS")
@@ -58,6 +76,9 @@ class _Talk(socketserver.StreamRequestHandler):
         self._say(f"{tag} OK [READ-ONLY] done")
 
     def _uid_search(self, tag: str, given: str) -> None:
+        if self.folder.at_search == "refuse":
+            self._say(f"{tag} NO [UNAVAILABLE] try later")
+            return
         first = int(re.search(r"UID (\d+):\*", given)[1])  # type: ignore[index]
         found = [uid for uid in sorted(self.folder.mails) if uid >= first]
         # As real servers do: `n:*` names the last message even where that is below n.
@@ -66,6 +87,13 @@ class _Talk(socketserver.StreamRequestHandler):
         self._say(f"{tag} OK done")
 
     def _uid_fetch(self, tag: str, given: str) -> None:
+        if str(self.folder.at_fetch_of) in given.split(" ", 1)[0].split(","):
+            if self.folder.then == "refuse":
+                self._say(f"{tag} NO [UNAVAILABLE] try later")
+            else:
+                self.connection.shutdown(socket.SHUT_RDWR)
+                raise ConnectionAbortedError
+            return
         for number, uid in enumerate(map(int, given.split(" ", 1)[0].split(",")), 1):
             content = self.folder.mails[uid]
             self.folder.fetched.append(uid)

@@ -3,13 +3,18 @@
 import asyncio
 import hashlib
 from collections.abc import Sequence
+from io import BytesIO
+from operator import itemgetter
+from typing import Any
 from uuid import UUID
 
 from mnemon.db.database import Connection, Database
 from mnemon.documents.intake.files import Files
 from mnemon.errors import NotFound
+from mnemon.mail.archives.mbox import split_archive
 from mnemon.mail.archives.ranges import ArchivedMessage
 from mnemon.mail.outputs import CheckLine, MailChecked
+from mnemon.mail.storing.blanking import enqueue_blanking
 from mnemon.mail.storing.packs import Packs
 from mnemon.mail.storing.passages import AT_ONCE, PASSAGES, MessagesToCut
 from mnemon.work.enqueue import enqueue_many
@@ -70,8 +75,20 @@ SELECT t.thread_key AS name FROM mnemon.mail_threads t
        SELECT count(*) FROM mnemon.mail_messages m WHERE m.tenant_id = t.tenant_id AND m.thread_key = t.thread_key)
  ORDER BY 1 LIMIT 10000
 """
+# Of copies that came after the purge, versions before this check kept the bytes.
+UNBLANKED = """
+SELECT c.archive_id || '@' || c.byte_offset AS name, c.archive_id, m.doc_id FROM mnemon.mail_copies c
+  JOIN mnemon.mail_messages m ON m.tenant_id = c.tenant_id AND m.message_key = c.message_key
+ WHERE c.tenant_id = mnemon.current_tenant() AND m.purged_at IS NOT NULL AND c.digest <> ''
+ ORDER BY 1 LIMIT 10000
+"""
+WITHOUT_DIGEST = """
+UPDATE mnemon.mail_copies c SET digest = '' FROM mnemon.mail_messages m
+ WHERE c.tenant_id = mnemon.current_tenant() AND m.tenant_id = c.tenant_id AND m.message_key = c.message_key
+   AND m.doc_id = ANY(%s)
+"""
 COPIES_OF = """
-SELECT c.byte_offset, c.digest FROM mnemon.mail_copies c
+SELECT c.byte_offset, c.byte_length, c.digest FROM mnemon.mail_copies c
  WHERE c.tenant_id = mnemon.current_tenant() AND c.archive_id = %s AND c.digest <> ''
 """
 ARCHIVES = "SELECT archive_id, start_offset FROM mnemon.mail_archives WHERE tenant_id = mnemon.current_tenant()"
@@ -101,6 +118,7 @@ async def check_mail(database: Database, files: Files, tenant: UUID, repair: boo
         lines.append(orphans)
         lines.append(await _rows(tx, "messages are in threads", WITHOUT_THREAD, messages))
         lines.append(await _rows(tx, "threads count their messages", MISCOUNTED, threads))
+        lines.append(await _purged(tx, messages, repair))
     lines.append(await _bytes(database, files, tenant))
     return MailChecked(holds=all(one.found == one.repaired for one in lines), checks=lines)
 
@@ -112,6 +130,16 @@ async def _rows(tx: Connection, check: str, statement: str, looked_at: int) -> C
 
 def _line(check: str, looked_at: int, found: Sequence[str], repaired: int) -> CheckLine:
     return CheckLine(check=check, looked_at=looked_at, found=len(found), repaired=repaired, examples=list(found[:5]))
+
+
+async def _purged(tx: Connection, looked_at: int, repair: bool) -> CheckLine:
+    rows = await (await tx.execute(UNBLANKED)).fetchall()
+    if repair and rows:
+        for doc_id, archive in {(row["doc_id"], row["archive_id"]) for row in rows}:
+            await enqueue_blanking(tx, doc_id, archive)
+        await tx.execute(WITHOUT_DIGEST, ([row["doc_id"] for row in rows],))
+    names = [row["name"] for row in rows]
+    return _line("purged messages are gone from archives", looked_at, names, len(rows) if repair else 0)
 
 
 async def _cut_again(tx: Connection, revisions: Sequence[UUID]) -> int:
@@ -130,14 +158,17 @@ async def _bytes(database: Database, files: Files, tenant: UUID) -> CheckLine:
     for row in archives:
         async with database.transaction(tenant) as tx:
             stored = await (await tx.execute(COPIES_OF, (row["archive_id"],))).fetchall()
-        kept = {one["byte_offset"]: one["digest"] for one in stored}
-        looked_at += len(kept)
+        looked_at += len(stored)
         try:
             found = await asyncio.to_thread(_digests, packs, tenant, row["archive_id"], row["start_offset"])
         except NotFound:
             wrong.append(f"{row['archive_id']}: its bytes are gone")
             continue
-        wrong += [f"{row['archive_id']}@{at}" for at in sorted(kept) if found.get(at) != kept[at]]
+        unlike = [one for one in stored if found.get(one["byte_offset"]) != one["digest"]]
+        for one in sorted(unlike, key=itemgetter("byte_offset")):
+            alone = await asyncio.to_thread(_alone, packs, tenant, row["archive_id"], row["start_offset"], one)
+            if alone != one["digest"]:
+                wrong.append(f"{row['archive_id']}@{one['byte_offset']}")
     return _line("archives hold what was read", looked_at, wrong, 0)
 
 
@@ -147,3 +178,10 @@ def _digests(packs: Packs, tenant: UUID, archive: str, start: int) -> dict[int, 
         for one in packs.ranges(tenant, archive, start, start)
         if isinstance(one, ArchivedMessage)
     }
+
+
+def _alone(packs: Packs, tenant: UUID, archive: str, start: int, copy: dict[str, Any]) -> str | None:
+    """Of one message: where its neighbour was overwritten, the line that parts them is gone too."""
+    content = BytesIO(packs.read(tenant, archive, copy["byte_offset"] - start, copy["byte_length"]))
+    first = next(split_archive(content), None)
+    return hashlib.sha256(first.content).hexdigest() if isinstance(first, ArchivedMessage) else None

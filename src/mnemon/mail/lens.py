@@ -57,9 +57,12 @@ ON CONFLICT (tenant_id, archive_id) DO UPDATE SET status = 'pending'
 """
 ADD_COPIES = """
 INSERT INTO {mail_copies} (tenant_id, archive_id, byte_offset, byte_length, digest, message_key, copy_key)
-SELECT %(tenant)s, %(archive_id)s, byte_offset::bigint, byte_length::bigint, digest, message_key, copy_key
+SELECT %(tenant)s, %(archive_id)s, byte_offset::bigint, byte_length::bigint,
+       -- Bytes of what was purged are overwritten.
+       CASE WHEN m.purged_at IS NULL THEN digest ELSE '' END, given.message_key, copy_key
   FROM unnest(%(keys)s, %(copy_keys)s, %(offsets)s, %(lengths)s, %(digests)s)
        AS given (message_key, copy_key, byte_offset, byte_length, digest)
+  LEFT JOIN {mail_messages} m ON m.tenant_id = %(tenant)s AND m.message_key = given.message_key
 ON CONFLICT (tenant_id, archive_id, byte_offset) DO NOTHING
 """
 ADD_DEFECTS = """

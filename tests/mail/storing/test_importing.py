@@ -17,6 +17,7 @@ from mnemon.documents.ingest.revision_texts import read_text
 from mnemon.log.errors import TransactionConflict
 from mnemon.log.events import Event
 from mnemon.log.types.event_type import built_in_types
+from mnemon.mail.check import check_mail
 from mnemon.mail.jobs import KINDS
 from mnemon.mail.spans.written import read_spans
 from mnemon.mail.storing import batch, importing, recording
@@ -233,7 +234,7 @@ async def test_what_cannot_be_read_is_recorded_as_failed(
 
 
 async def test_a_purged_message_is_gone_everywhere_and_stays_gone(
-    mnemon: Mnemon, tenant: UUID, imported: Imported, state: State, tmp_path: Path
+    mnemon: Mnemon, tenant: UUID, imported: Imported, state: State, tmp_path: Path, eventually: Eventually
 ) -> None:
     secret = "Wintergreen is the word"
     mails = [message(1, "Open.\n"), message(2, f"{secret}\n", to=1)]
@@ -255,8 +256,27 @@ async def test_a_purged_message_is_gone_everywhere_and_stays_gone(
     assert await state() == after
     # Another copy of it, in another archive, does not bring it back.
     await imported(write_mbox(tmp_path / "y.mbox", [*mails, message(4, "More.\n", to=3)]))
-    assert secret not in str(await state())
-    assert [one["message_count"] for one in (await state())["mail_threads"]] == [3]
+    after = await state()
+    assert secret not in str(after)
+    assert [one["message_count"] for one in after["mail_threads"]] == [3]
+
+    async def is_blank() -> bool:
+        kept = [one.read_bytes() for one in mnemon.files.blobs.rglob("*") if one.is_file()]
+        return not any(secret.encode() in one for one in kept)
+
+    await eventually(is_blank)
+    # Nor does the same archive from another place, not even where its bytes had been lost.
+    await imported(archive, "elsewhere")
+    assert await is_blank()
+    for pack in mnemon.files.blobs.rglob("packs/*"):
+        pack.unlink()
+    await imported(archive, "elsewhere")
+    await imported(tmp_path / "y.mbox", "elsewhere")
+    await eventually(is_blank)
+    checked = await check_mail(mnemon.database, mnemon.files, tenant, repair=False)
+    assert not [one for one in checked.checks if one.found and one.check != "messages have their passages"]
+    await mnemon.projector.rebuild(tenant, "mail")
+    assert await state() == after
 
 
 async def test_another_tenant_sees_none_of_it(mnemon: Mnemon, imported: Imported, small_list: Path) -> None:

@@ -247,7 +247,8 @@ class Files:
 
     def discard_parts(self, before: float, spared: Collection[UUID] = ()) -> None:
         """Remove copies that a crash left unfinished; and copies of what is elsewhere, but of these tenants."""
-        for part in self.blobs.glob("*/??/.*") if self.blobs.is_dir() else ():
+        parts = (part for place in ("??/.*", f"{PACKS}/.{'[0-9a-f]' * 32}") for part in self.blobs.glob(f"*/{place}"))
+        for part in parts if self.blobs.is_dir() else ():
             if part.stat().st_ctime < before:
                 part.unlink(missing_ok=True)
 

@@ -2,11 +2,12 @@
 
 import hashlib
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from mnemon.mail.archives.folders import archive_files, kind_of_folder, mail_files, shown_name
+from mnemon.mail.archives.folders import MailFile, archive_files, kind_of_folder, mail_files, shown_name
 from mnemon.mail.archives.opening import ArchiveStream
 from mnemon.mail.errors import SourceRefused
 from mnemon.mail.sources.kinds import Brought, BroughtArchive, SourceCursor
@@ -22,7 +23,7 @@ def look_at_file(packs: Packs, tenant: UUID, path: Path, cursor: SourceCursor, u
     seen = _seen(path)
     if cursor.get("seen") == seen:
         return Brought(cursor)
-    start = _grown_from(path, cursor)
+    start = grown_from(path, cursor)
     kept = packs.keep_file(tenant, path, start)
     if start and kept.kept == 0:
         return Brought(cursor | {"seen": seen})
@@ -38,15 +39,34 @@ def look_at_folder(packs: Packs, tenant: UUID, folder: Path, cursor: SourceCurso
     if kind == "archives":
         return _look_at_archives(packs, tenant, folder, cursor, url)
     files = mail_files(folder)
-    told = "\n".join(f"{one.name} {one.size} {one.modified}" for one in files)
-    listed = hashlib.sha256(os.fsencode(told)).hexdigest()
-    if cursor.get("listed") == listed:
+    if is_listed(files, cursor):
         return Brought(cursor)
     known = set(cursor.get("names", ()))
-    new = [one for one in files if _name(one.name) not in known]
+    # A mail in a Maildir never changes; any other file may have been looked at while it was still being written.
+    sizes = {} if kind == "maildir" else cursor.get("sizes", {})
+    named = {_name(one.name): one for one in files}
+    new = [one for name, one in named.items() if name not in known or sizes.get(name, one.size) != one.size]
     kept = packs.keep_mails(tenant, ranges_of_files(new), kind)
-    now: SourceCursor = {"listed": listed, "names": sorted({_name(one.name) for one in files})}
+    now: SourceCursor = {"listed": _listed(files), "names": sorted(named)}
+    if kind != "maildir":
+        now["sizes"] = {name: one.size for name, one in sorted(named.items())}
     return Brought(now, [BroughtArchive(kept, url)] if kept else [])
+
+
+def is_listed(files: Sequence[MailFile], cursor: SourceCursor) -> bool:
+    """Whether the last look found just these mails."""
+    return cursor.get("listed") == _listed(files)
+
+
+def _listed(files: Sequence[MailFile]) -> str:
+    told = "\n".join(f"{one.name} {one.size} {one.modified}" for one in files)
+    return hashlib.sha256(os.fsencode(told)).hexdigest()
+
+
+def is_seen(path: Path, folder: Path, cursor: SourceCursor) -> bool:
+    """Whether the last look found this archive of the folder as it is."""
+    known = cursor.get("files", {}).get(_path_name(str(path.relative_to(folder))), {})
+    return bool(known.get("seen") == _seen(path))
 
 
 def _look_at_archives(packs: Packs, tenant: UUID, folder: Path, cursor: SourceCursor, url: str) -> Brought:
@@ -59,7 +79,7 @@ def _look_at_archives(packs: Packs, tenant: UUID, folder: Path, cursor: SourceCu
     return found
 
 
-def _grown_from(path: Path, cursor: SourceCursor) -> int:
+def grown_from(path: Path, cursor: SourceCursor) -> int:
     """Where to go on, if the file begins with all that it held at the last look and another message follows."""
     size: Any = cursor.get("size")
     if not size or path.stat().st_size < size:

@@ -1,7 +1,9 @@
 """The job that looks at a source: keeps what is new there and begins its import; retries, and says how it went."""
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, cast
 from uuid import UUID
 
@@ -16,11 +18,14 @@ from mnemon.mail import catalogue as happened
 from mnemon.mail.errors import SourceRefused
 from mnemon.mail.message.ids import audience_of
 from mnemon.mail.sources import files, remote
+from mnemon.mail.sources.imap import look_at_imap
 from mnemon.mail.sources.kinds import Brought, BroughtArchive, local_path
+from mnemon.mail.sources.mirror import hollow_out
 from mnemon.mail.sources.reach import refuse_from_afar
+from mnemon.mail.storing.blanking import blank_again
 from mnemon.mail.storing.failures import NO_ARCHIVE
 from mnemon.mail.storing.importing import IMPORT_JOB, ImportContext, ImportToDo, initiator
-from mnemon.mail.storing.packs import Packs
+from mnemon.mail.storing.packs import KeptArchive, Packs
 from mnemon.settings import Settings
 from mnemon.work.enqueue import enqueue
 from mnemon.work.job import Job
@@ -45,7 +50,7 @@ UPDATE mnemon.mail_sources
  WHERE tenant_id = mnemon.current_tenant() AND source_id = %(source)s
 """
 KNOWN_ARCHIVE = """
-SELECT status FROM mnemon.mail_archives WHERE tenant_id = mnemon.current_tenant() AND archive_id = %s
+SELECT status, start_offset FROM mnemon.mail_archives WHERE tenant_id = mnemon.current_tenant() AND archive_id = %s
 """
 ADD_KEPT = """
 INSERT INTO mnemon.mail_imports
@@ -96,7 +101,7 @@ async def look(job: Job[SourceToLookAt]) -> dict[str, Any]:
             # Asked again at each look: a name may lead elsewhere by now, and sources outlive the rules of their time.
             await asyncio.to_thread(refuse_from_afar, source["source_type"], source["location"])
         brought = await asyncio.to_thread(_bring, context, job.tenant_id, source)
-    except (MnemonError, OSError) as failure:
+    except Exception as failure:  # Whatever it is, whoever looks at the source is told.
         await _note_failure(job, context, source, failure)
         raise
     begun: list[str] = []
@@ -105,6 +110,10 @@ async def look(job: Job[SourceToLookAt]) -> dict[str, Any]:
         cursor = orjson.dumps(brought.cursor).decode()
         for archive in brought.archives:
             known = await (await tx.execute(KNOWN_ARCHIVE, (archive.kept.archive_id,))).fetchone()
+            if known is not None and not archive.kept.was_here:
+                await blank_again(tx, archive.kept.archive_id)
+            if known is not None and archive.kept.was_here:
+                archive = replace(archive, kept=_as_it_is_here(archive.kept, known["start_offset"]))
             if known is None or known["status"] != "processed":
                 import_id = new_uuid()
                 [recorded] = await transaction.append([_ingested(source, archive, import_id)])
@@ -112,13 +121,25 @@ async def look(job: Job[SourceToLookAt]) -> dict[str, Any]:
                 begun.append(str(import_id))
         await tx.execute(LOOKED, {"cursor": cursor, "source": source["source_id"]})
         await job.finish(tx, {"imports": begun})
+    if source["source_type"] == "rsync":
+        await asyncio.to_thread(hollow_out, _beside(context, job.tenant_id, source), brought.cursor)
     return {"imports": begun}
+
+
+def _as_it_is_here(kept: KeptArchive, start: int) -> KeptArchive:
+    """Of an archive that came as what was added to another, only that is in its pack."""
+    return replace(kept, start=start, kept=max(kept.start + kept.kept - start, 0))
+
+
+def _beside(context: ImportContext, tenant: UUID, source: dict[str, Any]) -> Path:
+    """Where what was fetched from a source stands until it is read."""
+    return context.settings.home / "mail" / str(tenant) / str(source["source_id"])
 
 
 def _bring(context: ImportContext, tenant: UUID, source: dict[str, Any]) -> Brought:
     packs = Packs(context.files, audience_of(source["readers"]))
     place, cursor = source["location"], source["cursor"]
-    beside = context.settings.home / "mail" / str(tenant) / str(source["source_id"])
+    beside = _beside(context, tenant, source)
     match source["source_type"]:
         case "file":
             return files.look_at_file(packs, tenant, local_path(place), cursor, place)
@@ -129,7 +150,7 @@ def _bring(context: ImportContext, tenant: UUID, source: dict[str, Any]) -> Brou
         case "rsync":
             return remote.look_by_rsync(packs, tenant, place, cursor, beside)
         case _:
-            return remote.look_at_imap(packs, tenant, place, cursor, _password(context.settings))
+            return look_at_imap(packs, tenant, place, cursor, _password(context.settings))
 
 
 def _password(settings: Settings) -> str:

@@ -22,6 +22,7 @@ from mnemon.mail.archives.ranges import ArchiveRange
 from mnemon.mail.errors import ImportGone
 from mnemon.mail.message.ids import audience_of
 from mnemon.mail.storing.batch import MailBatch, read_batch
+from mnemon.mail.storing.blanking import blank_again
 from mnemon.mail.storing.packs import KeptArchive, Packs
 from mnemon.mail.storing.recording import ImportOrder, record_batch
 from mnemon.settings import Settings
@@ -128,6 +129,8 @@ async def _settle(job: Job[ImportToDo], context: ImportContext, row: dict[str, A
             "archive": kept.archive_id, "start": kept.start, "total": kept.start + kept.kept, "stage": "parse",
             "import_id": row["import_id"], "event": None,
         }  # fmt: skip
+        if known is not None and not kept.was_here:
+            await blank_again(tx, kept.archive_id)
         if known is not None and known["status"] == "processed":
             await tx.execute(ARCHIVE_IS, values | {"position": kept.start})
             await job.finish(tx, {"archive_id": kept.archive_id, "unchanged": True})

@@ -8,6 +8,7 @@ message's bytes are overwritten where they stand. Where files are in a bucket (`
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -36,6 +37,8 @@ class KeptArchive:
     kept: int
     format: str
     start: int = 0
+    # Whether its bytes were here already: these are as they were left, and not as they came now.
+    was_here: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,10 +53,9 @@ class Packs:
 
     def keep_file(self, tenant: UUID, source: Path, start: int = 0) -> KeptArchive:
         """Keep an archive's bytes from `start` on, unpacked; the hash is that of the file as it came."""
-        part = self._part(tenant)
         kept = skipped = 0
         file_hash = _hash_of(source)
-        with ArchiveStream(source) as stream, part.open("xb") as writing:
+        with self._writing(tenant) as (part, writing), ArchiveStream(source) as stream:
             while skipped < start and (block := stream.read(min(BLOCK, start - skipped))):
                 skipped += len(block)
             opening = b""
@@ -61,20 +63,18 @@ class Packs:
                 opening = opening or block[:4096]
                 writing.write(block)
                 kept += len(block)
-            _settle(writing)
         kind = _format_of(opening, stream.is_packed)
         archive = archive_id(file_hash, self.audience)
         if stream.damage:
             self._write_beside(tenant, self._damage(tenant, archive), stream.damage)
-        self._name(tenant, part, archive)
-        return KeptArchive(archive, file_hash, source.stat().st_size, kept, kind, skipped)
+        was_here = self._name(tenant, part, archive)
+        return KeptArchive(archive, file_hash, source.stat().st_size, kept, kind, skipped, was_here)
 
     def keep_mails(self, tenant: UUID, mails: Iterator[ArchiveRange], kind: str) -> KeptArchive | None:
         """Keep single mails one after another; nothing where there are none."""
-        part = self._part(tenant)
         ranges: list[str] = []
         digest, at = hashlib.sha256(), 0
-        with part.open("xb") as writing:
+        with self._writing(tenant) as (part, writing):
             for one in mails:
                 content = one.content if isinstance(one, ArchivedMessage) else b""
                 reason = "" if isinstance(one, ArchivedMessage) else one.reason
@@ -82,14 +82,13 @@ class Packs:
                 digest.update(hashlib.sha256(content).digest())
                 writing.write(content)
                 at += len(content)
-            _settle(writing)
         if not ranges:
             part.unlink()
             return None
         archive = archive_id(digest.hexdigest(), self.audience)
         self._write_beside(tenant, self._index(tenant, archive), "\n".join(ranges))
-        self._name(tenant, part, archive)
-        return KeptArchive(archive, digest.hexdigest(), at, at, kind)
+        was_here = self._name(tenant, part, archive)
+        return KeptArchive(archive, digest.hexdigest(), at, at, kind, was_here=was_here)
 
     def ranges(self, tenant: UUID, archive: str, position: int = 0, start: int = 0) -> Iterator[ArchiveRange]:
         """What stands in a pack from a position on. Offsets count from the beginning of the archive's file."""
@@ -146,16 +145,34 @@ class Packs:
         part.replace(path)
         self.files.share(path)
 
+    @contextmanager
+    def _writing(self, tenant: UUID) -> Iterator[tuple[Path, BinaryIO]]:
+        """A file without a name yet; where its source breaks off, nothing of it stays."""
+        part = self._part(tenant)
+        try:
+            with part.open("xb") as writing:
+                yield part, writing
+                _settle(writing)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+
     def _part(self, tenant: UUID) -> Path:
         folder = self.path(tenant, "x").parent
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder / f".{new_uuid().hex}"
 
-    def _name(self, tenant: UUID, part: Path, archive: str) -> None:
-        """It has its name only once it is complete."""
-        part.replace(self.path(tenant, archive))
+    def _name(self, tenant: UUID, part: Path, archive: str) -> bool:
+        """It has its name only once it is complete. One that is here stays: what was purged from it would come back,
+        and its rows tell places in what it holds."""
+        named = self.path(tenant, archive)
+        if self.files.shared(named).exists():
+            part.unlink()
+            return True
+        part.replace(named)
         sync_folder(part.parent)
-        self.files.share(self.path(tenant, archive))
+        self.files.share(named)
+        return False
 
 
 def ranges_of_files(files: Sequence[MailFile]) -> Iterator[ArchiveRange]:

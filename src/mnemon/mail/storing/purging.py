@@ -6,18 +6,15 @@ from collections.abc import Sequence
 from typing import Protocol, cast
 from uuid import UUID
 
-from pydantic import BaseModel
-
 from mnemon.db.database import Connection, Database
 from mnemon.documents.intake.files import Files
 from mnemon.documents.intake.locks import lock_blob
 from mnemon.log.events import SYSTEM, Actor
 from mnemon.mail.storing.attachments import attached_documents
+from mnemon.mail.storing.blanking import BLANK, PurgedMessage, enqueue_blanking
 from mnemon.mail.storing.importing import ImportContext
 from mnemon.mail.storing.packs import Packs
-from mnemon.work.enqueue import enqueue
 from mnemon.work.job import Job
-from mnemon.work.kinds import JobKind
 
 COPIES = """
 SELECT c.archive_id, c.byte_offset - a.start_offset AS place, c.byte_length
@@ -34,19 +31,10 @@ class PurgeContext(ImportContext, Protocol):
     async def purge_document(self, tenant: UUID, actor: Actor, doc_id: UUID) -> object: ...
 
 
-class PurgedMessage(BaseModel):
-    """Whose copies are to go; where they stand tells nothing."""
-
-    doc_id: UUID
-
-
-BLANK = JobKind("mail.blank_copies", PurgedMessage, attempts=20, time_limit=3600)
-
-
 async def on_purge(tx: Connection, doc_id: UUID, revisions: Sequence[UUID]) -> None:
     """Called in the transaction of a purge: a job sees to it that the copies are gone even if the process dies."""
     if await (await tx.execute(COPIES, (doc_id,))).fetchone() is not None:
-        await enqueue(tx, BLANK, PurgedMessage(doc_id=doc_id), dedupe_key=str(doc_id))
+        await enqueue_blanking(tx, doc_id)
 
 
 async def blank_copies(database: Database, files: Files, tenant: UUID, doc_id: UUID) -> int:

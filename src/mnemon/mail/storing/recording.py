@@ -18,12 +18,13 @@ from mnemon.mail.consensus.job import enqueue_consensus
 from mnemon.mail.message.ids import audience_of, thread_key
 from mnemon.mail.storing.attachments import enqueue_attachments
 from mnemon.mail.storing.batch import SOURCE_TYPE, MailBatch, filed_text
+from mnemon.mail.storing.blanking import enqueue_blanking
 from mnemon.mail.storing.passages import enqueue_passages
 
 # Threads are made of what several archives hold: two imports of a tenant take turns, a batch at a time.
 LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('mail of ' || mnemon.current_tenant(), 0))"
 KNOWN = """
-SELECT m.message_key, m.choice, m.purged_at,
+SELECT m.message_key, m.doc_id, m.choice, m.purged_at,
        (SELECT coalesce(max(version_number), 0) FROM mnemon.document_revisions r
          WHERE r.tenant_id = m.tenant_id AND r.doc_id = m.doc_id) AS last_number
   FROM mnemon.mail_messages m WHERE m.tenant_id = mnemon.current_tenant() AND m.message_key = ANY(%s)
@@ -116,13 +117,16 @@ async def _thread_change(tx: Connection, order: ImportOrder, before: dict[str, i
 
 
 async def _to_file(tx: Connection, order: ImportOrder, batch: MailBatch) -> list[FiledText]:
-    """Messages that are new, and those of which this is a better copy. What was purged stays so."""
+    """Messages that are new, and those of which this is a better copy. What was purged stays so, here too."""
     rows = await (await tx.execute(KNOWN, (TextArray(list(batch.messages)),))).fetchall()
     known: dict[str, dict[str, Any]] = {row["message_key"]: row for row in rows}
     texts = []
     for key, (choice, message, size) in batch.messages.items():
         found = known.get(key)
-        if found is not None and (found["purged_at"] is not None or found["choice"] <= choice):
+        if found is not None and found["purged_at"] is not None:
+            await enqueue_blanking(tx, found["doc_id"], order.archive_id)
+            continue
+        if found is not None and found["choice"] <= choice:
             continue
         number = found["last_number"] + 1 if found else 1
         texts.append(filed_text(order.tenant, key, message, choice, size, message.list_id or order.source, number))
