@@ -43,8 +43,12 @@ class Reader:
             return cls(actor.reads_as[0], actor.reads_as[1:])
         return cls(actor.on_behalf_of.id if actor.on_behalf_of else actor.id)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        return () if self.name is None else (self.name, *self.earlier)
+
     def is_among(self, names: Iterable[str | None]) -> bool:
-        return self.name is not None and not {self.name, *self.earlier}.isdisjoint(names)
+        return not {*self.names}.isdisjoint(names)
 
 
 # Sees what everyone of the tenant may see.
@@ -53,7 +57,7 @@ ANYONE = Reader()
 
 async def read_as(tx: Connection, reader: Reader) -> None:
     """Until the transaction ends, searches show what this reader may see."""
-    await tx.execute(SET, (BETWEEN.join((reader.name or "", *reader.earlier)),))
+    await tx.execute(SET, (BETWEEN.join(reader.names),))
 
 
 async def open_as(tx: Connection, reader: Reader, doc_id: UUID) -> None:

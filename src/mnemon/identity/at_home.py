@@ -9,10 +9,12 @@ from mnemon.identity.default_tenant import DEFAULT_SLUG
 from mnemon.identity.roles import user_actor_id
 from mnemon.log.events import OPERATOR, PROGRAM, Actor
 
-# Whom the first start made: the page's link lets this person in, and agents without a token are theirs.
+# Whom the first start made: the page's link lets this person in, and agents without a token are theirs. Somebody who
+# came later is another person, also under the address of one who was erased.
 PERSON = """
 SELECT u.user_id FROM mnemon.users u JOIN mnemon.tenants t USING (tenant_id)
  WHERE t.tenant_id = %s AND t.slug = %s AND lower(u.email) = %s AND u.disabled_at IS NULL
+   AND NOT EXISTS (SELECT FROM mnemon.users e WHERE e.tenant_id = u.tenant_id AND e.created_at < u.created_at)
 """
 
 

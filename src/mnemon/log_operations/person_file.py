@@ -93,7 +93,8 @@ async def person_file(mnemon: Parts, caller: Caller, asked: PersonFileAsked) -> 
     """
     subject = _whose(caller, asked.subject_id)
     account, tokens = await _account(mnemon, caller.tenant_id, subject)
-    actors = [subject, *(f"token:{one.token_id}" for one in tokens)]
+    subjects = _under_every_name(caller, subject)
+    actors = [*subjects, *(f"token:{one.token_id}" for one in tokens)]
     addresses = [account.email] if account else []
     acts = [act for actor in actors for act in await _acts(mnemon, caller.tenant_id, actor)]
     values = [
@@ -101,7 +102,8 @@ async def person_file(mnemon: Parts, caller: Caller, asked: PersonFileAsked) -> 
             legal_entity=one.legal_entity, sequence=str(one.sequence), event_id=one.event_id, type=one.event_type,
             recorded_at=one.recorded_at, field=one.field, value=one.value,
         )
-        async for one in shown_data(mnemon, caller, subject)
+        for name in subjects
+        async for one in shown_data(mnemon, caller, name)
     ]  # fmt: skip
     addresses += [one for one in asked.names if "@" in one]
     names = list(dict.fromkeys([*asked.names, *([account.name] if account else [])]))
@@ -134,6 +136,12 @@ def _whose(caller: Caller, subject: str | None) -> str:
     if subject is not None and subject != own:
         caller.authorise(Action.MANAGE_PRIVACY)
     return subject or own or ""
+
+
+def _under_every_name(caller: Caller, subject: str) -> list[str]:
+    """Whoever sits at a home keeps as its person, and the log names the command or the program: both are theirs."""
+    own = Reader.of(caller.actor).names
+    return list(own) if own and subject == own[0] else [subject]
 
 
 async def _account(mnemon: Parts, tenant: UUID, subject: str) -> tuple[User | None, list[AccessToken]]:

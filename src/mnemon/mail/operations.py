@@ -1,7 +1,7 @@
 """What a user may do with mail, declared once for REST, agents, the command line and the web."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import PurePosixPath
 from typing import Any, Protocol
@@ -38,7 +38,7 @@ ON CONFLICT (tenant_id, name) DO UPDATE
  WHERE s.location = excluded.location AND s.readers IS NOT DISTINCT FROM excluded.readers
 RETURNING source_id, mnemon.mail_source_seal(s) AS seal
 """
-KNOWN = "SELECT mnemon.mail_source_seal(s) AS seal FROM mnemon.mail_sources s WHERE name = %s FOR UPDATE"
+KNOWN = "SELECT mnemon.mail_source_seal(s) AS seal, readers FROM mnemon.mail_sources s WHERE name = %s FOR UPDATE"
 SOURCES = """
 SELECT source_id, name, source_type, location, every_minutes, paused, status, failures, last_error, last_checked_at,
        next_check_at, visibility_scope, readers
@@ -166,6 +166,8 @@ async def import_mail(mnemon: Parts, caller: Caller, asked: inputs.ImportAsked) 
         tx = transaction.connection
         values |= await _audience(tx, caller, asked)
         known = await (await tx.execute(KNOWN, (name,))).fetchone()
+        if known is not None and _are_same_people(caller, known["readers"], values["readers"]):
+            values["readers"] = known["readers"]
         row = await (await tx.execute(ADD_SOURCE, values)).fetchone()
         if row is None:
             words = f"{name} is the name of a source at another place, or for other readers: give another name."
@@ -185,6 +187,14 @@ async def _audience(tx: Connection, caller: Caller, asked: inputs.ImportAsked) -
         return {"scope": scope, "readers": None}
     named = await reader_ids(tx, asked.readers)
     return {"scope": scope, "readers": sorted({person_behind(caller.actor), *named})}
+
+
+def _are_same_people(caller: Caller, one: Sequence[str] | None, other: Sequence[str] | None) -> bool:
+    """Whoever calls may be among them by another of their names."""
+    me = Reader.of(caller.actor)
+    if not (one and other and me.is_among(one) and me.is_among(other)):
+        return False
+    return {*one} - {*me.names} == {*other} - {*me.names}
 
 
 def _followed(caller: Caller, source: dict[str, Any], is_new: bool) -> NewEvent:

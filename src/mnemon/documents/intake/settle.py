@@ -73,7 +73,9 @@ SELECT d.source_uri FROM mnemon.document_revisions AS r
 # Whose revisions are texts that were sent as such.
 NOT_FILES = ("artifact://", "mail://")
 NEW_OF = "new_version_of"
-IS_KNOWN = "SELECT FROM mnemon.documents WHERE tenant_id = mnemon.current_tenant() AND source_uri = %s"
+ARE_KNOWN = """
+SELECT source_uri FROM mnemon.documents WHERE tenant_id = mnemon.current_tenant() AND source_uri = ANY(%s)
+"""
 
 
 async def settle(transaction: LogTransaction, files: Files, arrival: Arrival) -> Outcome:
@@ -110,10 +112,10 @@ async def _address(tx: Connection, arrival: Arrival) -> str:
     if given is not None:
         return await _apart_from_hidden(tx, arrival, given)
     by_content, me = f"upload://{arrival.received.content_hash}", person_behind(arrival.actor)
-    own = f"{by_content}/{me}"
-    if readers_of(arrival.origin, me) is not None:
-        return own
-    if arrival.origin.visibility_scope is None and await (await tx.execute(IS_KNOWN, (own,))).fetchone() is not None:
+    owns = [f"{by_content}/{one}" for one in Reader.of(arrival.actor).names]
+    known = {row["source_uri"] for row in await (await tx.execute(ARE_KNOWN, (owns,))).fetchall()}
+    own = next((one for one in owns if one in known), owns[0])
+    if readers_of(arrival.origin, me) is not None or (arrival.origin.visibility_scope is None and known):
         return own
     served = await (await tx.execute(OF_CONTENT, (arrival.received.content_hash, by_content))).fetchone()
     return await _apart_from_hidden(tx, arrival, served["source_uri"] if served else by_content)
@@ -132,13 +134,14 @@ async def _address_of(tx: Connection, arrival: Arrival, doc_id: UUID) -> str:
 async def _apart_from_hidden(tx: Connection, arrival: Arrival, address: str) -> str:
     """Who may not read the document of an address adds nothing to it, and has one of their own there: a refusal would
     tell them that there is one."""
-    me = person_behind(arrival.actor)
-    own = own_address(address, me)
+    reader = Reader.of(arrival.actor)
+    owns = [own_address(address, one) for one in reader.names]
     # Two arrivals from the source take turns here already: the first may be what the second may not see.
     await lock_source(tx, address)
-    found = await (await tx.execute(OF_ADDRESS, ([address, own],))).fetchall()
+    found = await (await tx.execute(OF_ADDRESS, ([address, *owns],))).fetchall()
     readers = {row["source_uri"]: row["readers"] for row in found}
-    hidden = readers.get(address) is not None and not Reader.of(arrival.actor).is_among(readers[address])
+    hidden = readers.get(address) is not None and not reader.is_among(readers[address])
+    own = next((one for one in owns if one in readers), owns[0])
     return own if own in readers or hidden else address
 
 

@@ -41,7 +41,10 @@ def terms_of(origin: Origin, actor: Actor, known: Known | None) -> dict[str, Any
     if mine and origin.sensitivity is not None:
         terms["sensitivity"] = origin.sensitivity
     if mine and origin.visibility_scope is not None:
-        terms |= {"visibility_scope": origin.visibility_scope, "readers": readers_of(origin, me)}
+        readers = readers_of(origin, me)
+        if readers is not None:
+            readers = sorted({*readers, terms["owner"]})
+        terms |= {"visibility_scope": origin.visibility_scope, "readers": readers}
     if mine and origin.retention_policy is not None:
         terms |= {"retention_policy": origin.retention_policy, "retain_until": origin.retain_until}
     return terms | {"retain_until": _written(terms["retain_until"])}

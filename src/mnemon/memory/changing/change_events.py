@@ -132,11 +132,11 @@ def relations_as_data(parents: Sequence[Parent], links: Sequence[Link], prefix: 
     return {name: values for name, values in parts.items() if values}
 
 
-def change_id_of(tenant: UUID, place: Place, author: Author) -> UUID:
+def change_id_of(tenant: UUID, place: Place, author: Author, name: str | None = None) -> UUID:
     """A change under a caller's key has the same id however often it is tried, and no other change can have it.
 
-    A key is its user's own: what another does under the same one is another change."""
-    return name_of(*_in(tenant, place), author.reader.name, author.key, "keyed change")
+    A key is its user's own, by each of their names: what another does under the same one is another change."""
+    return name_of(*_in(tenant, place), name or author.reader.name, author.key, "keyed change")
 
 
 def object_id_of(tenant: UUID, place: Place, author: Author) -> UUID:

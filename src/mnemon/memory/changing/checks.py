@@ -13,8 +13,8 @@ from mnemon.memory.sharing.hidden import version_of_others
 CHANGE_MADE = """
 SELECT emo_id, emo_version FROM mnemon.emo_history
  WHERE tenant_id = %(tenant)s AND world_id = %(world)s AND branch = %(branch)s
-   AND (change_id = %(change_id)s
-        OR (change_id = %(shared)s OR idempotency_key = %(key)s) AND (readers IS NULL OR owner = %(owner)s))
+   AND (change_id = ANY(%(own)s)
+        OR (change_id = %(shared)s OR idempotency_key = %(key)s) AND (readers IS NULL OR owner = ANY(%(owners)s)))
  LIMIT 1
 """
 
@@ -32,8 +32,9 @@ class ChangeChecks:
             return
         async with self._log.database.transaction(tenant) as connection:
             values = {"tenant": tenant, "world": place.world_id, "branch": place.branch}
-            values |= {"change_id": change_id_of(tenant, place, author), "key": author.key}
-            values |= {"shared": shared_change_id_of(tenant, place, author), "owner": author.reader.name}
+            owners = list(author.reader.names)
+            values |= {"own": [change_id_of(tenant, place, author, one) for one in owners], "key": author.key}
+            values |= {"shared": shared_change_id_of(tenant, place, author), "owners": owners}
             row = await (await connection.execute(CHANGE_MADE, values)).fetchone()
         if row is not None:
             raise duplicate(row["emo_id"], row["emo_version"])

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from mnemon.documents.access import Reader, reader_ids
+from mnemon.documents.access import BETWEEN, Reader, reader_ids
 from mnemon.errors import InvalidRequest
 from mnemon.memory.gateway import Memory
 from mnemon.memory.operations.object_inputs import ObjectWritten
@@ -43,8 +43,9 @@ async def readers_asked(
 
 
 async def owner_asked(memory: Memory, caller: Caller, named: str | None) -> str | None:
+    """The id of an owner; of whoever calls, all of theirs with `BETWEEN` between them."""
     if named is None or named == ME:
-        return named and Reader.of(caller.actor).name
+        return named and BETWEEN.join(Reader.of(caller.actor).names)
     async with memory.log.database.transaction(caller.tenant_id) as tx:
         [known] = await reader_ids(tx, [named])
     return known
