@@ -73,6 +73,7 @@ async def test_the_demo_of_the_wheel_alone_tells_its_story(demo: Demo) -> None:
     assert "→ Decision: We leave Paynet and use Nordpay for payments. [1]" in demo.story
     assert "→ Replaced on 20 April 2026: Decision: Payments go through Paynet. [2]" in demo.story
     assert "Replaced on 11 May 2026: Decision: Berthline costs a flat fee" in in_one_line
+    assert 'guest berth and year.” (names what it replaces: "the flat fee")' in in_one_line
     assert "none has berlin" in demo.story
     assert "No answer. Nothing is stored here yet." in demo.story
     assert "first try: UPDATE on mnemon.event_payloads" in demo.story

@@ -1,6 +1,7 @@
 """The demo's part about semantic events: what was decided, replaced and promised in the files, with the words."""
 
 import asyncio
+from typing import Any
 
 from mnemon.cli.demonstration.demo_stage import LONGEST_WAIT, POLL_SECONDS, DemoClient, result, step
 from mnemon.cli.output import counted, one_line
@@ -16,13 +17,22 @@ async def read_events(caller: DemoClient) -> None:
     replaced = await caller.get("/v1/semantic-events", status="superseded", category="Decision", limit=SHOWN)
     for event in replaced["events"]:
         whole = await caller.get(f"/v1/semantic-events/{event['event_id']}")
-        result(f"replaced: “{_quote(event)}” ({whole['links'][0]['reason']})", superseded=whole)
+        result(f"replaced: “{_quote(event)}” ({_why_replaced(whole)})", superseded=whole)
     promised = await caller.get("/v1/semantic-events/commitments")
     # The latest of those with a date: the corpus is of the past.
     for one in [each for each in promised["commitments"] if each["due"]][-SHOWN:]:
         late = f", {-one['days_left']} days late" if one["overdue"] else ""
         owners = ", ".join(one["owners"]) or "nobody named"
         result(f"open: {owners}, due {one['due']}{late}: “{_quote(one)}”", commitment=one)
+
+
+def _why_replaced(event: dict[str, Any]) -> str:
+    """Of all that ties it to others, what took its place."""
+    return next(
+        link["reason"]
+        for link in event["links"]
+        if link["kind"] == "supersedes" and link["earlier"] == event["event_id"] and not link["suggested"]
+    )  # fmt: skip
 
 
 def _quote(event: dict[str, list[dict[str, str]]]) -> str:
