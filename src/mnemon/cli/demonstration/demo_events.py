@@ -29,7 +29,7 @@ async def read_events(caller: DemoClient) -> None:
 def _why_replaced(event: dict[str, Any]) -> str:
     """Of all that ties it to others, what took its place."""
     return next(
-        link["reason"]
+        str(link["reason"])
         for link in event["links"]
         if link["kind"] == "supersedes" and link["earlier"] == event["event_id"] and not link["suggested"]
     )  # fmt: skip
