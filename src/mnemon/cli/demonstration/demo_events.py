@@ -32,7 +32,7 @@ def _why_replaced(event: dict[str, Any]) -> str:
         str(link["reason"])
         for link in event["links"]
         if link["kind"] == "supersedes" and link["earlier"] == event["event_id"] and not link["suggested"]
-    )  # fmt: skip
+    )
 
 
 def _quote(event: dict[str, list[dict[str, str]]]) -> str:
