@@ -157,6 +157,26 @@ async def test_a_tenant_that_left_while_the_backup_was_made_is_not_opened_here(
         await restore(own_server, file, keys, replace=True)
 
 
+@pytest.mark.parametrize("reopen", [False, True])
+async def test_a_tenant_that_has_come_back_since_is_not_dropped(
+    own_server: ExternalServer, tmp_path: Path, keys: BackupKeys, reopen: bool
+) -> None:
+    """By a backup of a time when it was elsewhere: that other database has let go of it."""
+    tenant, file = await prepare(own_server, ["a@x.org"]), tmp_path / "kept.backup"
+    for statement in (
+        "INSERT INTO mnemon.tenant_moves (tenant_id, slug, state, url) VALUES (%s, 'kept', 'moved', 'https://two')",
+        "DELETE FROM mnemon.tenant_moves WHERE tenant_id = %s",
+    ):
+        async with await psycopg.AsyncConnection.connect(own_server.owner_conninfo, autocommit=True) as owner:
+            await owner.execute(statement, (tenant,))
+        if not file.exists():
+            await backup(own_server, file, keys)
+    before = await contents(own_server)
+    with pytest.raises(BackupFailed, match=r"have come back since \(kept\)"):
+        await restore(own_server, file, keys, replace=True, reopen=reopen)
+    assert await contents(own_server) == before
+
+
 async def test_a_restore_waits_for_who_is_on_the_way_out(
     own_server: ExternalServer, tmp_path: Path, keys: BackupKeys, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager, nullcontext
 from datetime import UTC, datetime
 from itertools import permutations
 from pathlib import Path
+from typing import LiteralString
 from uuid import UUID
 
 import pytest
@@ -72,6 +73,10 @@ class Machine:
         async with Database(self.server, 1) as database, database.owner() as owner:
             await note_before_restore(owner, self.listed)
         await restore(self.server, file, self.keys, replace=True)
+
+    async def execute(self, statement: LiteralString, *values: object) -> None:
+        async with Database(self.server, 1) as database, database.owner() as owner:
+            await owner.execute(statement, values)
 
     async def names(self) -> dict[str, object]:
         async with self.started() as privacy:
@@ -159,6 +164,23 @@ async def test_a_person_unknown_to_the_backup_does_not_come_back_as_someone_new(
 async def test_a_process_that_died_before_it_could_commit_leaves_the_erasure_to_the_next(machine: Machine) -> None:
     """The line is there, the destruction is not: it was approved, and is done at the next start."""
     machine.listed.add([ListedErasure(machine.tenant, GONE, 1, datetime.now(UTC))])
+    assert await machine.names() == {GONE: REDACTED, STAYS: "Stays Here"}
+
+
+@pytest.mark.parametrize("state", ["opening", "moved"])
+async def test_who_was_erased_while_their_tenant_is_elsewhere_keeps_nobody_from_starting(
+    machine: Machine, state: str
+) -> None:
+    """And is erased here as soon as the tenant is open again."""
+    machine.listed.add([ListedErasure(machine.tenant, GONE, 1, datetime.now(UTC))])
+    await machine.execute(
+        "INSERT INTO mnemon.tenant_moves (tenant_id, slug, state, url) VALUES (%s, 'kept', %s, 'https://two')",
+        machine.tenant, state,
+    )  # fmt: skip
+    for _ in range(2):
+        async with machine.started():
+            pass
+    await machine.execute("DELETE FROM mnemon.tenant_moves WHERE tenant_id = %s", machine.tenant)
     assert await machine.names() == {GONE: REDACTED, STAYS: "Stays Here"}
 
 

@@ -55,6 +55,26 @@ BEGIN
     END IF;
 END $$;
 """
+# And one that was elsewhere when the backup was made, and has come back since, would be in no database at all.
+REFUSE_TO_LOSE = b"""
+DO $$ DECLARE
+    names text;
+BEGIN
+    IF to_regclass('mnemon.tenant_moves') IS NULL OR to_regclass('mnemon_replaced.tenant_moves') IS NULL THEN
+        RETURN;
+    END IF;
+    SELECT string_agg(b.slug, ', ' ORDER BY b.slug) INTO names
+      FROM mnemon.tenant_moves b JOIN mnemon_replaced.tenants t USING (tenant_id)
+     WHERE b.state IN ('moved', 'arriving') AND NOT EXISTS (
+           SELECT FROM mnemon_replaced.tenant_moves m
+            WHERE m.tenant_id = b.tenant_id AND m.state IN ('opening', 'moved', 'arriving'));
+    IF names IS NOT NULL THEN
+        RAISE EXCEPTION '%', format(
+            'tenants that were in another database when this backup was made have come back since (%s), and would be '
+            'in none: restore a later backup', names);
+    END IF;
+END $$;
+"""
 DROP_REPLACED = b"DROP SCHEMA IF EXISTS mnemon_replaced CASCADE;\n"
 # Rows before indexes, which are quicker to make of all of them.
 BEFORE_INDEXES = ("--section=pre-data", "--section=data")
@@ -105,6 +125,7 @@ class RestoreScript:
             self._rows(table, digest, script)
         self._dump(INDEXES, script)
         script.write(comparison(self._manifest).encode())
+        script.write(REFUSE_TO_LOSE)
         if not self._reopen:
             script.write(REFUSE_SECOND_HOME)
         script.write("".join(f"{one};\n" for one in self._manifest.afterwards).encode() + DROP_REPLACED)

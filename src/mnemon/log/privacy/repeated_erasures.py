@@ -45,9 +45,11 @@ SELECT tenant_id, subject_id, max(generation) AS generation, max(destroyed_at) A
  GROUP BY tenant_id, subject_id ORDER BY at
 """
 KNOWN = "SELECT FROM mnemon.subject_keys WHERE destroyed_at IS NOT NULL LIMIT 1"
-# On the list, and here without their tombstone: never known here, or known with a living key.
+# On the list, and here without their tombstone: never known here, or known with a living key. Of a tenant that is not
+# open here nothing can be done until it is.
 LACKING = """
 SELECT w.tenant_id, w.subject_id, max(w.generation) AS generation, max(w.at) AS at,
+       w.tenant_id IN (SELECT mnemon.tenants_away()) AS away,
        coalesce(bool_or(k.destroyed_at IS NULL) FILTER (WHERE k.generation IS NOT NULL), false) AS living
   FROM unnest(%s::uuid[], %s::text[], %s::integer[], %s::timestamptz[]) AS w (tenant_id, subject_id, generation, at)
   JOIN mnemon.tenants t USING (tenant_id)
@@ -67,7 +69,10 @@ VALUES (%s, %s, %s, %s, %s) ON CONFLICT DO NOTHING
 """
 TELL = "SELECT pg_notify('mnemon_privacy', json_build_object('tenant', %s::text, 'subject', %s::text)::text)"
 UNFINISHED = "INSERT INTO mnemon.repeated_erasures (tenant_id, subject_id) VALUES (%s, %s) ON CONFLICT DO NOTHING"
-TO_FINISH = "SELECT tenant_id, subject_id FROM mnemon.repeated_erasures ORDER BY tenant_id, subject_id"
+TO_FINISH = """
+SELECT tenant_id, subject_id FROM mnemon.repeated_erasures
+ WHERE tenant_id NOT IN (SELECT mnemon.tenants_away()) ORDER BY tenant_id, subject_id
+"""
 FINISHED = "DELETE FROM mnemon.repeated_erasures WHERE tenant_id = %s AND subject_id = ANY (%s)"
 
 log = logger(__name__)
@@ -80,14 +85,15 @@ async def repeat_erasures(
     async with database.owner() as owner:
         await owner.execute(ONE_AT_A_TIME)
         try:
-            size = await _agree(owner, listed)
+            new = await _agree(owner, listed)
+            lacking = await _lacking(owner, listed, new) if new is not None else []
+            here = [row for row in lacking if not row["away"]]
             repeated = 0
-            if size is not None:
-                lacking = await _lacking(owner, listed, size)
-                for start in range(0, len(lacking), BATCH):
-                    repeated += await _destroy(owner, events, lacking[start : start + BATCH])
+            for start in range(0, len(here), BATCH):
+                repeated += await _destroy(owner, events, here[start : start + BATCH])
             await _finish(owner, database, hooks)
-            await _record(owner, listed)
+            # What waits for its tenant is read again at the next start.
+            await _record(owner, listed, listed.size if new is None or len(here) == len(lacking) else new)
         finally:
             await owner.execute(LET_GO)
     if repeated:
@@ -148,9 +154,9 @@ async def _agree(owner: Connection, listed: ErasureList) -> int | None:
     return new
 
 
-async def _record(owner: Connection, listed: ErasureList) -> None:
+async def _record(owner: Connection, listed: ErasureList, applied: int) -> None:
     row = await (await owner.execute("SELECT max(destroyed_at) AS until FROM mnemon.subject_keys")).fetchone()
-    await owner.execute(RECORD, (listed.list_id(), listed.size, row["until"] if row else None))
+    await owner.execute(RECORD, (listed.list_id(), applied, row["until"] if row else None))
 
 
 async def _lacking(owner: Connection, listed: ErasureList, after: int) -> list[dict[str, Any]]:
