@@ -33,7 +33,7 @@ async def test_a_partition_without_a_table_is_an_error_and_not_empty(database: D
     async with database.owner() as owner:
         await owner.execute(WITHOUT_TABLES, (tenant,))
         try:
-            with pytest.raises(psycopg.errors.UndefinedTable, match="has no table of events"):
+            with pytest.raises(psycopg.errors.UndefinedTable, match="has no table of event_payloads"):
                 await log.read_page(tenant, legal_entity="Nowhere")
         finally:
             await owner.execute(TAKE_BACK, (tenant,))

@@ -35,7 +35,7 @@ NUMBERED = "SELECT state, partitions FROM mnemon.tenant_moves WHERE tenant_id = 
 IN_TURN = "SELECT pg_advisory_xact_lock(hashtextextended('partitions', 0))"
 NEXT_NUMBER = "SELECT nextval(pg_get_serial_sequence('mnemon.partitions', 'partition_id'))::integer AS number"
 # Of a number that is older than others nobody asks whether its tables are known: see `know_partitions`.
-LIST_ANEW = "SELECT mnemon.list_partitions_anew('events'), mnemon.list_partitions_anew('event_payloads')"
+LIST_ANEW = "SELECT mnemon.list_partitions_anew('event_payloads'), mnemon.list_partitions_anew('events')"
 # One that comes back is where it went to until it has arrived: url and tokens stay.
 ARRIVING = """
 INSERT INTO mnemon.tenant_moves (tenant_id, slug, state, url, partitions) VALUES (%s, %s, 'arriving', '', %s)

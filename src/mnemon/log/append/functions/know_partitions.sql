@@ -15,7 +15,8 @@ BEGIN
     IF newest IS NULL OR newest <= known THEN
         RETURN;
     END IF;
-    FOREACH parent IN ARRAY ARRAY['events', 'event_payloads'] LOOP
+    -- In the order in which `open_partition` locks them.
+    FOREACH parent IN ARRAY ARRAY['event_payloads', 'events'] LOOP
         IF NOT mnemon.knows_partition(parent, newest) THEN
             IF pg_is_in_recovery() THEN
                 -- Nothing can be changed here; the primary is read instead.
