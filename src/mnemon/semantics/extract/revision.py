@@ -1,5 +1,6 @@
 """What extraction reads: one immutable text, and what is known about where it came from."""
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +14,12 @@ from mnemon.semantics.rules.layout import Layout, layout_of
 from mnemon.semantics.rules.people import People
 
 SourceType = TextKind
+
+
+# Behind an article, or a preposition that has one in it.
+_GERMAN_NOUN = re.compile(
+    r"\b(?:[Ee]ine[nmrs]?|[Kk]eine[nmrs]?|[AaIi]m|[Ii]ns|pro|je)\s+(?P<whole>(?P<first>\w+)(?:-\w+)*)"
+)
 
 
 @dataclass(frozen=True)
@@ -60,6 +67,13 @@ class Revision:
         """Those whom its sentences name, and not only rows of a table."""
         said = " ".join(unit.text for unit in self.layout.units if unit.form != "row")
         return frozenset(name for name in self.people.names if name in said)
+
+    @cached_property
+    def german_nouns(self) -> frozenset[str]:
+        """ "Bei einer Panne", "im Umkreis": nobody is one of several, or a place."""
+        return frozenset(
+            word for found in _GERMAN_NOUN.finditer(self.text) for word in (found["first"], found["whole"])
+        )
 
     @cached_property
     def zone(self) -> ZoneInfo:

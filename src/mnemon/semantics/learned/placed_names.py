@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from mnemon.documents.structure.names import CAPITALISED, TITLE
 from mnemon.semantics.extract.revision import Revision
@@ -40,16 +39,9 @@ def could_be_name(revision: Revision, name: str, german: bool) -> bool:
     if any(part in _NOBODY or part in NOT_NAMES or part in people.common_words for part in small):
         return False
     if german:
-        noun = len(parts) == 1 and _is_noun_in(revision.text, parts[0])
+        noun = len(parts) == 1 and parts[0] in revision.german_nouns
         return not noun and english(small[-1]) is None and len(small[-1]) > 1
     return people.is_person(name)
-
-
-@lru_cache(maxsize=4096)
-def _is_noun_in(text: str, word: str) -> bool:
-    """ "Bei einer Panne", "im Umkreis": nobody is one of several, or a place."""
-    found = re.search(rf"\b(?:[Ee]ine[nmrs]?|[Kk]eine[nmrs]?|[AaIi]m|[Ii]ns|pro|je)\s+{re.escape(word)}\b", text)
-    return found is not None
 
 
 def names_before_line(revision: Revision, start: int, german: bool) -> list[str]:
